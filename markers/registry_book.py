@@ -1,0 +1,200 @@
+"""Reading registry files with every complaint collected.
+
+What may live here: TOML and schema errors, names that are taken, and what a checkout's directory
+may not say.  What may not: rules that need the meaning of an entry (``registry_rules``).
+
+A file that is not TOML, or that the schema refuses, is reported and goes no further, so that one
+mistake is told once.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from .model import Family, Row
+from .registry_files import FAMILIES, ROWS, family_of, listing, row_of, shipped
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+CUT = 200
+"""Characters of a reason: a file may hold anything, and a message is one line."""
+
+T = TypeVar("T", Family, Row)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a registry: in which file, at which key, and why."""
+
+    file: str
+    key: str
+    """Dotted path such as ``params.phase.values[0]``; empty when it is the file as a whole."""
+    reason: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.file, self.key, self.reason) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Generic[T]):
+    """A value and the file that it was built from."""
+
+    file: str
+    source: int
+    """Which directory it came from: 0 is the first one read, overlays count from 1."""
+    value: T
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind(Generic[T]):
+    folder: str
+    schema: str
+    key: str
+    """The key that names an entry and must be the file's name."""
+    build: Callable[[Mapping[str, Any]], T]
+
+
+_FAMILY = _Kind(FAMILIES, "family.schema.json", "name", family_of)
+_ROW = _Kind(ROWS, "row.schema.json", "id", row_of)
+_NOT_IN_A_CHECKOUT = ("replaces", "cache")
+
+
+class Book:
+    """The entries of a registry and its overlays, and what was wrong with reading them."""
+
+    def __init__(self) -> None:
+        self.families: dict[str, Entry[Family]] = {}
+        self.rows: dict[str, Entry[Row]] = {}
+        self.problems: list[Problem] = []
+
+    def add(self, root: Traversable, source: int) -> None:
+        """Read a directory in the registry's own format."""
+        families, rows = root.joinpath(FAMILIES), root.joinpath(ROWS)
+        if not families.is_dir() and not rows.is_dir():
+            self._complain(root, "", "there is no families/ and no rows/ in it")
+        self._read(_FAMILY, self.families, families, source)
+        self._read(_ROW, self.rows, rows, source)
+
+    def add_families_only(self, root: Traversable, source: int) -> None:
+        """Read a directory of families from a checkout, which may come from a stranger.
+
+        The files lie in it or in its ``families/``.  They may not replace a family or name a cache
+        path, and rows may not come with them (design, section 3).
+        """
+        if not root.is_dir():
+            self._complain(root, "", "is not a directory")
+            return
+        for file in listing(root.joinpath(ROWS)).values():
+            self._complain(file, "", "a checkout may not add rows; --contract may")
+        inner = root.joinpath(FAMILIES)
+        folder = inner if inner.is_dir() else root
+        self._read(_FAMILY, self.families, folder, source, banned=_NOT_IN_A_CHECKOUT)
+
+    def _complain(self, file: Traversable, key: str, reason: str) -> None:
+        self.problems.append(Problem(str(file), key, reason[:CUT]))
+
+    def _read(
+        self,
+        kind: _Kind[T],
+        shelf: dict[str, Entry[T]],
+        folder: Traversable,
+        source: int,
+        banned: Sequence[str] = (),
+    ) -> None:
+        for stem, file in listing(folder).items():
+            doc = self._document(file, kind.schema)
+            if doc is None:
+                continue
+            for key in (key for key in banned if key in doc):
+                self._complain(file, key, "a checkout may not set this; --contract may")
+            name = doc[kind.key]
+            taken = shelf.get(name)
+            for key, reason in _naming(kind.key, name, stem, taken, source, doc):
+                self._complain(file, key, reason)
+            shelf[name] = Entry(str(file), source, kind.build(doc))
+
+    def _document(self, file: Traversable, schema: str) -> dict[str, Any] | None:
+        try:
+            doc = tomllib.loads(file.read_bytes().decode())
+        except (ValueError, RecursionError, OSError) as error:
+            self._complain(file, "", f"cannot be read as TOML: {error}")
+            return None
+        complaints = list(_against_schema(doc, schema))
+        for key, reason in complaints:
+            self._complain(file, key, reason)
+        return None if complaints else doc
+
+
+def _naming(
+    key: str,
+    name: str,
+    stem: str,
+    taken: Entry[Any] | None,
+    source: int,
+    doc: Mapping[str, Any],
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with the name an entry gives itself, as key and reason."""
+    replaces = doc.get("replaces", False)
+    if taken is not None and taken.source == source:
+        yield key, f"{name!r} is what {taken.file} calls itself"
+        return
+    if stem != name:
+        yield key, f"says {name!r} in a file named {stem!r}"
+    if taken is None and replaces:
+        yield "replaces", f"there is no {name!r} to replace"
+    elif taken is not None and not replaces:
+        yield key, f"{name!r} is taken by {taken.file}; 'replaces = true' would replace it"
+
+
+@cache
+def _validator(schema: str) -> tuple[Mapping[str, Any], Any]:
+    import jsonschema_rs  # 20 ms, for overlays and checks only
+
+    text = shipped().joinpath("schemas", schema).read_text(encoding="utf-8")
+    options = jsonschema_rs.RegexOptions()  # the engine without backtracking: linear time
+    loaded = json.loads(text)
+    return loaded, jsonschema_rs.Draft202012Validator(loaded, pattern_options=options, offline=True)
+
+
+def _against_schema(doc: Mapping[str, Any], schema: str) -> Iterator[tuple[str, str]]:
+    """All that the schema says against *doc*, as key and reason."""
+    loaded, validator = _validator(schema)
+    free: dict[str, Any] = {"payload": {}} if isinstance(doc.get("payload"), dict) else {}
+    # Dates are TOML's own: null stands for them, which no key takes; inside a payload all goes.
+    plain = json.loads(json.dumps({**doc, **free}, default=lambda _: None))
+    for error in validator.iter_errors(plain):
+        yield from _explained(error, loaded)
+
+
+def _explained(error: Any, schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    path, facts = list(error.instance_path), error.kind.as_dict()
+    if error.kind.name == "additionalProperties":
+        for key in facts["unexpected"]:
+            yield _dotted([*path, key]), "unknown key"
+    elif error.kind.name == "required":
+        yield _dotted([*path, facts["property"]]), "is missing"
+    elif error.kind.name == "enum":
+        options = ", ".join(map(str, facts["options"]))
+        yield _dotted(path), f"{str(error.instance)[:80]!r} is not one of {options}"
+    else:
+        meant = _description(schema, error.schema_path[:-1])
+        yield _dotted(path), f"{error.message}; it wants {meant}" if meant else error.message
+
+
+def _description(schema: Any, path: Iterable[str | int]) -> str | None:
+    """What the schema says in words about the place where a keyword failed."""
+    for step in path:
+        schema = schema[step]
+    words: str | None = schema.get("description")
+    return words
+
+
+def _dotted(path: Iterable[str | int]) -> str:
+    parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(parts).removeprefix(".")

@@ -1,0 +1,179 @@
+"""What the entries of a registry must satisfy, alone and among each other.
+
+What may live here: the rules, each a small function that yields key and reason, and the tables that
+list them.  What may not: reading files (``registry_book``) and what becomes of a problem
+(``contract``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import combinations
+
+from . import codec, overlap
+from .model import Family, Row, Scope
+from .registry_book import CUT, Book, Entry, Problem
+
+Finding = tuple[str, str]
+"""Key and reason."""
+
+_LITERAL = r"[A-Za-z0-9._:/]|-(?!-)"
+_PLACEHOLDER = r"\{(?:[A-Z]+|[a-z][a-z_]*)\}"
+_FORMS = {
+    Scope.COMMENT: (rf"<!-- (?:{_LITERAL}|{_PLACEHOLDER})+ -->", "<!-- name-{PLACEHOLDER} -->"),
+    Scope.POINTER: (rf"<!-- (?:{_LITERAL}|{_PLACEHOLDER}| )+ -->", "<!-- name: {placeholder} -->"),
+    Scope.BLOCK: (r"\S.*? \.\.\.(?: \S.*)?", "OPENING ... CLOSING"),
+}
+_INSIDE = (Scope.BLOCK, Scope.POINTER)
+
+
+def judge(book: Book, *, since: int = 0) -> list[Problem]:
+    """Everything wrong with the entries of source *since* and later, seen beside all others."""
+    found = list(book.problems)
+    for family in book.families.values():
+        if family.source >= since:
+            for rule in _OF_A_FAMILY:
+                found += _told(family, rule(family.value))
+            found += _told(family, _family_among(family, book))
+    for row in book.rows.values():
+        if row.source >= since:
+            found += _told(row, _row_among(row, book))
+    return found + list(_clashes(book, since))
+
+
+def _told(entry: Entry[Family] | Entry[Row], findings: Iterator[Finding]) -> list[Problem]:
+    return [Problem(entry.file, key, reason[:CUT]) for key, reason in findings]
+
+
+def _form(family: Family) -> Iterator[Finding]:
+    pattern, example = _FORMS.get(family.scope, ("", ""))
+    if pattern and not re.fullmatch(pattern, family.template):
+        yield "marker", f"is not of the form '{example}', as scope {family.scope} wants it"
+
+
+def _placeholders(family: Family) -> Iterator[Finding]:
+    """One number at most, each param once, and none that is not declared."""
+    if family.scope is Scope.BLOCK:
+        return
+    names = codec.pieces(family.template)[1::2]
+    declared = [param.name for param in family.params]
+    if sum(not codec.is_param(name) for name in names) > 1:
+        yield "marker", "has more than one placeholder for the number"
+    for name in sorted({name for name in names if codec.is_param(name)}):
+        if name not in declared:
+            yield "marker", f"the placeholder {{{name}}} is not declared under params"
+    for name in declared:
+        if names.count(name) != 1:
+            yield f"params.{name}", f"is in the marker {names.count(name)} times, not once"
+        if name == "number":
+            yield "params.number", "a param may not be named 'number'; {ID} stands for it"
+
+
+def _one_reading(family: Family) -> Iterator[Finding]:
+    text = overlap.ambiguity(family) if family.scope is Scope.COMMENT else None
+    if text:
+        yield "marker", f"can be read in two ways, such as in '{text}'"
+
+
+def _surface_when(family: Family) -> Iterator[Finding]:
+    values = {param.name: param.values for param in family.params}
+    for name, by_value in family.surface_when.items():
+        if name not in values:
+            yield f"surface_when.{name}", "is not a param of this family"
+            continue
+        for value in by_value:
+            if values[name] and value not in values[name]:
+                yield f"surface_when.{name}.{value}", f"is not a value of {name}"
+
+
+def _surface(family: Family) -> Iterator[Finding]:
+    if family.writable and not family.surfaces:
+        yield "surface", "is missing: a family that is written needs one"
+    if family.scope is not Scope.COMMENT and family.surfaces:
+        yield "surface", f"only a comment has a surface, and this is a {family.scope}"
+
+
+def _shape(family: Family) -> Iterator[Finding]:
+    if family.scope is not Scope.COMMENT and family.shape:
+        yield "shape", f"only a comment is written on its own, and this is a {family.scope}"
+
+
+def _gap(family: Family) -> Iterator[Finding]:
+    if not family.writable and not family.carriers and not family.gap:
+        yield "gap", "is missing: nothing writes this family, and it must say why"
+
+
+def _inside(family: Family) -> Iterator[Finding]:
+    if family.carriers and family.scope not in _INSIDE:
+        yield "carriers", f"only blocks and pointers have carriers, and this is a {family.scope}"
+
+
+_OF_A_FAMILY: tuple[Callable[[Family], Iterator[Finding]], ...] = (
+    _form,
+    _placeholders,
+    _one_reading,
+    _surface_when,
+    _surface,
+    _shape,
+    _gap,
+    _inside,
+)
+
+
+def _family_among(entry: Entry[Family], book: Book) -> Iterator[Finding]:
+    family = entry.value
+    for at, name in enumerate(family.carriers):
+        carrier = book.families.get(name)
+        if carrier is None:
+            yield f"carriers[{at}]", f"there is no family {name!r}"
+        elif carrier.value.scope is not Scope.COMMENT:
+            yield f"carriers[{at}]", f"{name!r} is not a comment family"
+    for at, name in enumerate(family.rows):
+        row = book.rows.get(name)
+        if row is None:
+            yield f"rows[{at}]", f"there is no row {name!r}"
+        elif _apart(entry, row) or family.scope is not Scope.COMMENT:
+            continue
+        elif family.name not in row.value.families:
+            yield f"rows[{at}]", f"{name} does not name {family.name} among its families"
+
+
+def _row_among(entry: Entry[Row], book: Book) -> Iterator[Finding]:
+    row = entry.value
+    for at, name in enumerate(row.families):
+        family = book.families.get(name)
+        if family is None:
+            yield f"families[{at}]", f"there is no family {name!r}"
+        elif not _apart(entry, family) and row.id not in family.value.rows:
+            yield f"families[{at}]", f"{name} does not name {row.id} among its rows"
+    served = [book.families[name].value for name in row.families if name in book.families]
+    if not any(family.writable for family in served) and not row.gap:
+        yield "gap", "is missing: no family writes this row durably, and it must say why"
+
+
+def _apart(one: Entry[Family] | Entry[Row], other: Entry[Family] | Entry[Row]) -> bool:
+    """Whether two entries come from different directories: an overlay cannot make ours name it."""
+    return one.source != other.source
+
+
+def _clashes(book: Book, since: int) -> Iterator[Problem]:
+    """Pairs of families that one and the same line can be a marker of."""
+    entries = sorted(book.families.values(), key=lambda entry: (entry.source, entry.file))
+    lines = [(entry, _as_line(entry.value)) for entry in entries]
+    judged = [(entry, line) for entry, line in lines if line.template.startswith("<!--")]
+    for (_, earlier), (entry, later) in combinations(judged, 2):
+        text = overlap.clash(earlier, later) if entry.source >= since else None
+        if text:
+            reason = f"can be the same as one of {earlier.name}, such as '{text}'"
+            yield Problem(entry.file, "marker", reason[:CUT])
+
+
+def _as_line(family: Family) -> Family:
+    """The family with the one line that a reader would take for its marker."""
+    if family.scope is not Scope.BLOCK:
+        return family
+    opening = family.template.partition(" ...")[0]
+    ending = "" if opening.endswith("-->") else " -->"
+    return replace(family, template=opening + ending)
