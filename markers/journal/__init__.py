@@ -1,0 +1,1 @@
+"""Our own database: audit, intents, locks, pacing and small memories."""

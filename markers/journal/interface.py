@@ -1,0 +1,148 @@
+"""What the writer needs of a journal, in plain values.
+
+Audit entries are append-only and hash-chained.  An intent goes in before a write and its outcome
+after it; an intent without outcome is *open* and belongs to whoever next holds the thread's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from ..model import AuditRef, Reason
+
+SCHEMA_VERSION = 1
+"""Of the database; migrations go forward only."""
+
+
+class Kind(StrEnum):
+    """What an audit entry is."""
+
+    INTENT = "intent"
+    OUTCOME = "outcome"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One audit entry as its writer states it; hashes are hex SHA-256 of normalised text."""
+
+    kind: Kind
+    command: str
+    """``write``, ``delete``, ``restore``, ``recover`` and so on."""
+    actor: str
+    """``login (id)`` where known, else ``token:FINGERPRINT``."""
+    thread: str
+    """``Thread.key()``."""
+    api_url: str
+    repo: str
+    number: int
+    family: str
+    marker: str
+    action: str
+    """For an intent what is about to be sent (``create``, ``edit``, ``delete``), else a result."""
+    surface: str | None = None
+    comment_id: int | None = None
+    reason: Reason | None = None
+    sha256_before: str | None = None
+    sha256_after: str | None = None
+    above: int | None = None
+    """For a ``create`` intent: the highest comment id observed; our own comment is above it."""
+    meant: str | None = None
+    """For an intent: the action that its success is (``created``, ``updated``, ``posted`` ...)."""
+    intent: int | None = None
+    """For an outcome: the entry number of its intent."""
+    request_ids: tuple[str, ...] = ()
+    requests: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A record in the chain."""
+
+    seq: int
+    """Counts from 1 without gaps."""
+    at: str
+    """UTC, ISO 8601 with milliseconds and ``Z``."""
+    version: str
+    """Of this program."""
+    record: Record
+    replaced: str | None
+    """Key of the body that was replaced or deleted (hex SHA-256 of its exact bytes), if kept."""
+    previous: str
+    """Chain hash of the entry before; 64 zeros for the first."""
+    hash: str
+
+    @property
+    def ref(self) -> AuditRef:
+        """How a result names this entry."""
+        return AuditRef(seq=self.seq, hash=self.hash)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flaw:
+    """Something that ``audit verify`` found."""
+
+    seq: int | None
+    problem: str
+
+
+class Journal(Protocol):
+    """What the writer and the audit commands do with a journal.
+
+    Opening may raise ``Unavailable`` (``journal``) or ``Refused`` (``journal-newer``,
+    ``journal-symlink``).  ``open_intents``, ``entry`` and ``body`` raise ``Unavailable``
+    (``journal``) for what was changed since it was written: nobody should act on it.
+    """
+
+    def lock(self, keys: Sequence[str], *, wait: float) -> AbstractContextManager[None]:
+        """Hold the thread that *keys* name, against other threads and processes.
+
+        Freed when the holder dies; not reentrant.  Raises ``Unavailable`` (``locked-out``) after
+        *wait* seconds.
+        """
+
+    def append(self, record: Record, *, replaced: str | None = None) -> AuditRef:
+        """Add an entry, durably, with the exact body that is about to be or was *replaced*."""
+
+    def open_intents(self, keys: Sequence[str] | None = None) -> list[Entry]:
+        """Intents without outcome, oldest first; of these threads, or of all."""
+
+    def entry(self, seq: int) -> Entry | None:
+        """One entry."""
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries, oldest first."""
+
+    def latest(self, count: int) -> list[Entry]:
+        """The newest *count* entries, oldest first."""
+
+    def body(self, key: str) -> str | None:
+        """A replaced body, by ``Entry.replaced``; None once pruned."""
+
+    def verify(self, head: str | None = None) -> list[Flaw]:
+        """Recompute the chain; with *head*, also prove that this hash is in it."""
+
+    def prune(self, before: float) -> int:
+        """Drop bodies of entries older than *before* (epoch seconds); the chain stays.
+
+        So do the bodies of open intents.  The answer is how many were dropped.
+        """
+
+    def pace(self, account: str, *, minute: int, hour: int, gap: float) -> float:
+        """Reserve a slot for one POST; the answer is how many seconds from now it begins.
+
+        At most *minute* slots in any 60 s and *hour* in any 3,600 s, *gap* seconds apart, over all
+        who share the journal and name the same *account*.
+        """
+
+    def recall(self, key: str) -> str | None:
+        """A small memory (who a token is, what surface a number is)."""
+
+    def remember(self, key: str, value: str) -> None:
+        """Keep a small memory; whoever recalls it must be able to do without."""
+
+    def close(self) -> None:
+        """Let go of the database."""
