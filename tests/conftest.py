@@ -1,0 +1,5 @@
+"""Fixtures that all tests share."""
+
+from __future__ import annotations
+
+pytest_plugins = ["markers.testing"]
