@@ -1,0 +1,105 @@
+"""One look at the thread and one plan: what a write finds and what it means to do.
+
+What may live here: reading the thread for a write, proving its surface, telling its matches apart
+and asking the decision table.  What may not: any write.
+"""
+
+from __future__ import annotations
+
+from .call import Call
+from .codec import sha256
+from .errors import Conflict, Refused
+from .model import Action, Shape, Surface
+from .plan import Governing, Plan, Question, decide
+from .selection import Selection, author_name, is_mine, needs_identity, select
+from .settling import shape_of
+from .thread import FULL, NEARLY_FULL, Look, look, only
+
+
+def observe(call: Call) -> Look:
+    """Read the thread and prove its surface; who we are is asked beside it when not known."""
+    order, memory = call.order, call.memory
+    ask = shape_of(call) is Shape.UPSERT and memory.remembered_me() is None
+    seen = look(
+        call.transport,
+        order.thread,
+        only(order.marker.text),
+        beside=memory.me if ask else None,
+    )
+    memory.learn_surface(seen.surface)
+    memory.learn_repo_id(seen.repo_id)
+    call.surface = _proved_surface(call, seen)
+    if seen.total >= NEARLY_FULL:
+        call.warn("thread-nearly-full", f"{order.thread} holds {seen.total} of {FULL} comments")
+    return seen
+
+
+def _proved_surface(call: Call, seen: Look) -> Surface:
+    order = call.order
+    allowed = order.family.surfaces_for(dict(order.marker.params))
+    wanted = (order.surface,) if order.surface else allowed
+    surface = seen.surface or call.memory.surface()
+    if surface not in wanted and seen.surface is None:
+        surface = call.memory.surface(fresh=True)
+    if surface not in wanted:
+        places = " or ".join(f"a{'n' if s is Surface.ISSUE else ''} {s}" for s in wanted)
+        raise Refused(
+            "surface", f"{order.thread} is not {places}: {order.family.name} belongs there"
+        )
+    return surface
+
+
+def assess(call: Call, seen: Look, body: str) -> tuple[Selection, Plan]:
+    """Tell the matches apart and plan; a remembered identity is asked again before it refuses."""
+    selection = selection_of(call, seen)
+    plan = decide(_question(call, selection, body))
+    suspect = plan.reason is not None and plan.reason.code == "foreign-canonical"
+    if suspect and not call.memory.asked:
+        call.memory.me(fresh=True)
+        plan = decide(_question(call, selection, body))
+    call.extras = selection.extras
+    if shape_of(call) is Shape.UPSERT and len(selection.trusted) > 1:
+        ids = ", ".join(str(match.comment.id) for match in selection.trusted)
+        call.warn(
+            "duplicates", f"comments {ids} all carry {call.order.marker.text}; the first governs"
+        )
+    return selection, plan
+
+
+def selection_of(call: Call, seen: Look) -> Selection:
+    """Who governs; who we are is asked where that decides it."""
+    matches = seen.of(call.order.marker.text)
+    shape, trust, memory = shape_of(call), call.setup.trust, call.memory
+    decisive = needs_identity(matches, trust) or (bool(matches) and shape is Shape.UPSERT)
+    me = memory.me() if decisive else memory.remembered_me()
+    selection = select(matches, shape, trust, me)
+    if selection.governing is None and matches and not memory.asked:
+        selection = select(matches, shape, trust, memory.me(fresh=True))
+    return selection
+
+
+def _question(call: Call, selection: Selection, body: str) -> Question:
+    order, match = call.order, selection.governing
+    governing = None
+    if match is not None:
+        governing = Governing(
+            id=match.comment.id,
+            sha256=sha256(match.comment.body),
+            mine=is_mine(match.comment, call.memory.remembered_me()),
+            author=author_name(match.comment),
+        )
+    return Question(
+        shape=shape_of(call),
+        sha256=sha256(body),
+        governing=governing,
+        expect=order.expect,
+        take_over=order.take_over,
+    )
+
+
+def conflict(call: Call, selection: Selection, plan: Plan, body: str) -> Conflict:
+    """The error of a plan that is a conflict, with the governing comment in its result."""
+    assert plan.reason is not None  # noqa: S101 - the table gives every conflict its reason
+    before = selection.governing.comment if selection.governing else None
+    result = call.result(Action.CONFLICT, before=before, body=body)
+    return Conflict(plan.reason.code, plan.reason.detail, result=result)

@@ -1,0 +1,303 @@
+"""One write call: what it works with, what it saw, and how its result and audit entries read.
+
+What may live here: composing results and records.  What may not: decisions and requests.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from .clock import Deadline
+from .codec import lines_of, normalise, sha256
+from .errors import Denied, MarkersError, NotVerified, Unavailable, Unknown
+from .journal.interface import Journal, Kind, Record
+from .memory import Memory
+from .model import (
+    Action,
+    AuditRef,
+    Change,
+    Comment,
+    Extra,
+    Family,
+    Marker,
+    Reason,
+    Shape,
+    Surface,
+    Thread,
+    WriteResult,
+)
+from .setup import Setup
+from .transport.interface import Stored, Transport
+
+METHODS = ("GET", "POST", "PATCH", "DELETE")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What the caller wants of one write."""
+
+    thread: Thread
+    family: Family
+    marker: Marker
+    payload: str = ""
+    surface: Surface | None = None
+    """The caller's own idea of the surface, checked against the registry and the thread."""
+    expect: str | None = None
+    """Hash of the body that must govern now, or ``absent``."""
+    take_over: bool = False
+    verify: str = "response"
+    fold_extras: bool = False
+    dry_run: bool = False
+    command: str = "write"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landed:
+    """A comment that was written before the look that is being planned on."""
+
+    comment: Comment
+    action: Action
+    """What its success is called."""
+    before: Comment | None = None
+    """The comment as it was, for an update by this call."""
+    ours: bool = False
+    """Whether this call wrote it; else an interrupted one that meant the same."""
+
+
+@dataclass(kw_only=True)
+class Call:
+    """The mutable state of one call; lives in one thread of execution."""
+
+    setup: Setup
+    order: Order
+    transport: Transport
+    surface: Surface | None = None
+    extras: tuple[Extra, ...] = ()
+    warnings: list[str] = field(default_factory=list)
+    request_ids: list[str] = field(default_factory=list)
+    intent: AuditRef | None = None
+    """The intent of this call that has no outcome yet."""
+    landed: Landed | None = None
+    """What stands on GitHub already of what this call wants to write."""
+    pending: list[AuditRef] = field(default_factory=list)
+    """Intents of creates that lost to an earlier canonical: open until the twin is gone."""
+    twins: list[Comment] = field(default_factory=list)
+    """Comments that we wrote; those that the result does not name are taken back at the end."""
+    replanned: bool = False
+    """Whether what was planned against has changed once already."""
+    slot_reserved: bool = False
+    """Whether this call has waited for its turn to create a comment."""
+
+    @classmethod
+    def begin(cls, setup: Setup, order: Order) -> Call:
+        """Start the deadline and the count of requests."""
+        deadline = Deadline(setup.timing.deadline)
+        return cls(setup=setup, order=order, transport=setup.connection.begin(deadline))
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The journal; nothing is written to GitHub unless it opens."""
+        return self.setup.open_journal()
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Facts remembered for this token and thread; a dry run does without a journal."""
+        journal = self.setup.journal_if_any() if self.order.dry_run else self.journal
+        return Memory(self.transport, self.order.thread, journal)
+
+    def warn(self, code: str, detail: str) -> None:
+        """Add a warning once."""
+        warning = f"{code}: {detail}"
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+
+    def heard(self, stored: Stored) -> Comment:
+        """Keep the request id of an answer and hand on its comment."""
+        if stored.request_id:
+            self.request_ids.append(stored.request_id)
+        return stored.comment
+
+    def record(
+        self,
+        kind: Kind,
+        action: str,
+        *,
+        target: Comment | None = None,
+        comment_id: int | None = None,
+        reason: Reason | None = None,
+        after: str | None = None,
+        above: int | None = None,
+        meant: Action | None = None,
+        replaced: bool = False,
+    ) -> AuditRef:
+        """Append an audit entry; *target* is the comment as it was before."""
+        order, thread = self.order, self.order.thread
+        entry = Record(
+            kind=kind,
+            command=order.command,
+            actor=self._actor(),
+            thread=thread.key(),
+            api_url=thread.repo.api_url,
+            repo=thread.repo.slug,
+            number=thread.number,
+            surface=self.surface,
+            family=order.family.name,
+            marker=order.marker.text,
+            action=action,
+            comment_id=comment_id or (target.id if target else None),
+            reason=reason,
+            sha256_before=sha256(target.body) if target else None,
+            sha256_after=None if after is None else sha256(after),
+            above=above,
+            meant=meant,
+            intent=self.intent.seq if kind is Kind.OUTCOME and self.intent else None,
+            request_ids=tuple(self.request_ids),
+            requests=self.requests(),
+        )
+        body = target.body if replaced and target else None
+        return self.journal.append(entry, replaced=body)
+
+    def intend(
+        self,
+        action: str,
+        meant: Action,
+        *,
+        target: Comment | None = None,
+        after: str | None = None,
+        above: int | None = None,
+    ) -> None:
+        """Record what is about to be sent."""
+        self.intent = self.record(
+            Kind.INTENT,
+            action,
+            target=target,
+            after=after,
+            above=above,
+            meant=meant,
+            replaced=target is not None,
+        )
+
+    def conclude(
+        self,
+        action: str,
+        *,
+        target: Comment | None = None,
+        comment_id: int | None = None,
+        after: str | None = None,
+        reason: Reason | None = None,
+    ) -> AuditRef:
+        """Record what became of it, with the body that was replaced."""
+        ref = self.record(
+            Kind.OUTCOME,
+            action,
+            target=target,
+            comment_id=comment_id,
+            after=after,
+            reason=reason,
+            replaced=target is not None,
+        )
+        self.intent = None
+        return ref
+
+    def result(
+        self,
+        action: Action,
+        *,
+        comment: Comment | None = None,
+        before: Comment | None = None,
+        body: str | None = None,
+        reason: Reason | None = None,
+        audit: AuditRef | None = None,
+    ) -> WriteResult:
+        """Compose the result; *body* is the text that was meant."""
+        order = self.order
+        shown = comment or before
+        return WriteResult(
+            action=action,
+            reason=reason,
+            family=order.family.name,
+            marker=order.marker.text,
+            repo=order.thread.repo.slug,
+            number=order.thread.number,
+            surface=self.surface or order.surface,
+            comment_id=shown.id if shown else None,
+            url=shown.html_url if shown else None,
+            sha256=None if body is None else sha256(body),
+            previous_sha256=sha256(before.body) if before else None,
+            change=None if body is None else change_of(before.body if before else "", body),
+            extras=self.extras,
+            warnings=tuple(self.warnings),
+            requests=self.requests(),
+            audit=audit,
+        )
+
+    def failure(self, error: MarkersError) -> MarkersError:
+        """Journal why a call ended without success; the answer is the error to raise, with result.
+
+        An outcome that is unknown stays an open intent: the next write or ``recover`` settles it.
+        What this call has written is never said to be unwritten, whatever failed afterwards.
+        """
+        if isinstance(error, Unavailable | Denied) and self.landed and self.landed.ours:
+            error = _not_settled(error, self.result(error.action, comment=self.landed.comment))
+        known = error.result or self.result(error.action)
+        ref = self.intent
+        if not (isinstance(error, Unknown) and ref):
+            ref = self._journal_failure(error, known.comment_id)
+        error.result = replace(
+            known,
+            action=error.action,
+            reason=error.reason,
+            extras=self.extras,
+            warnings=tuple(self.warnings),
+            requests=self.requests(),
+            audit=ref,
+        )
+        return error
+
+    @property
+    def landed_as(self) -> Action:
+        """What a create of this family is called."""
+        upsert = self.order.family.shape is Shape.UPSERT
+        return Action.CREATED if upsert else Action.POSTED
+
+    def requests(self) -> dict[str, int]:
+        """Requests sent so far, by method."""
+        counts = self.transport.counts
+        return {method: counts.get(method, 0) for method in METHODS}
+
+    def _journal_failure(self, error: MarkersError, comment_id: int | None) -> AuditRef | None:
+        if self.order.dry_run:
+            return None
+        try:
+            return self.conclude(error.action, comment_id=comment_id, reason=error.reason)
+        except MarkersError:
+            # The refusal itself is what the caller must hear; a journal that does not open
+            # has stopped every write already.
+            return None
+
+    def _actor(self) -> str:
+        me = self.memory.remembered_me()
+        return f"{me.login} ({me.id})" if me else f"token:{self.transport.fingerprint}"
+
+
+def _not_settled(error: MarkersError, result: WriteResult) -> NotVerified:
+    detail = f"comment {result.comment_id} was written, but what follows a write failed: {error}"
+    return NotVerified("not-settled", detail, result=result)
+
+
+def change_of(before: str, after: str) -> Change:
+    """The size of a change; a line that only moved counts as neither added nor removed."""
+    old, new = (Counter(_lines(text)) for text in (before, after))
+    return Change(
+        bytes_before=len(before.encode()),
+        bytes_after=len(after.encode()),
+        lines_added=(new - old).total(),
+        lines_removed=(old - new).total(),
+    )
+
+
+def _lines(text: str) -> list[str]:
+    normal = normalise(text)
+    return lines_of(normal) if normal else []

@@ -1,0 +1,92 @@
+"""Facts that are asked once and remembered: who a token is, what surface a number is.
+
+A remembered fact may save a request; it never refuses a write.  Whoever would say no because of
+one asks again first (``fresh=True``).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from .journal.interface import Journal
+from .model import Account, Surface, Thread
+from .transport.interface import Transport
+
+
+@dataclass(slots=True)
+class Memory:
+    """One call's view of what the journal remembers; without a journal it remembers nothing."""
+
+    transport: Transport
+    thread: Thread
+    journal: Journal | None
+    _me: Account | None = field(default=None, init=False)
+    _asked: bool = field(default=False, init=False)
+
+    @property
+    def asked(self) -> bool:
+        """Whether GitHub itself was asked who we are in this call."""
+        return self._asked
+
+    def me(self, *, fresh: bool = False) -> Account | None:
+        """The account behind the token; None when it cannot be learnt."""
+        if self._me is None and not self._asked:
+            self._me = self.remembered_me()
+        if not self._asked and (fresh or self._me is None):
+            self._asked = True
+            self.learn_me(self.transport.viewer())
+        return self._me
+
+    def remembered_me(self) -> Account | None:
+        """The account as learnt earlier, without a request."""
+        if self._me is not None:
+            return self._me
+        known = self._recall(self._token_key())
+        return Account(**json.loads(known)) if known else None
+
+    def learn_me(self, account: Account | None) -> None:
+        """Keep who we are, from an answer to our own write or to the question."""
+        if account is not None and account != self._me:
+            self._me = account
+            self._remember(
+                self._token_key(), json.dumps({"id": account.id, "login": account.login})
+            )
+
+    def surface(self, *, fresh: bool = False) -> Surface:
+        """What the thread's number is; asked of the issue itself when not known."""
+        known = None if fresh else self._recall(f"surface:{self.thread.key()}")
+        if known is not None:
+            return Surface(known)
+        surface = self.transport.issue(self.thread).surface
+        self.learn_surface(surface)
+        return surface
+
+    def learn_surface(self, surface: Surface | None) -> None:
+        """Keep what the thread's number is."""
+        if surface is not None:
+            self._remember(f"surface:{self.thread.key()}", surface.value)
+
+    def learn_repo_id(self, repo_id: int | None) -> None:
+        """Keep the repository's id, so that a rename does not split locks and intents."""
+        if repo_id is not None:
+            self._remember(self._repo_key(), str(repo_id))
+
+    def keys(self) -> list[str]:
+        """All names under which the thread may be locked or have intents."""
+        repo_id = self._recall(self._repo_key())
+        known = [self.thread.key(int(repo_id))] if repo_id else []
+        return [self.thread.key(), *known]
+
+    def _repo_key(self) -> str:
+        return f"repo-id:{self.thread.key().rpartition('#')[0]}"
+
+    def _token_key(self) -> str:
+        return f"me:{self.thread.repo.api_url.lower()}:{self.transport.fingerprint}"
+
+    def _recall(self, key: str) -> str | None:
+        return self.journal.recall(key) if self.journal else None
+
+    def _remember(self, key: str, value: str) -> None:
+        if self.journal and self.journal.recall(key) != value:
+            self.journal.remember(key, value)

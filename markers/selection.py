@@ -1,0 +1,123 @@
+"""Which of a thread's matches may speak, and which one governs.
+
+What may live here: pure functions over matches, trust and identity.  What may not: requests.
+
+Trust has two tiers (design, section 5).  First: author associations OWNER, MEMBER and COLLABORATOR,
+and the users and apps that the user's settings name.  Second, only where the first has no match:
+ourselves.  Untrusted matches never govern, are never written to and are always reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .errors import Refused
+from .model import Account, Comment, Extra, Shape
+
+ASSOCIATIONS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """Whose comments may govern: the user's own setting, never a checkout's."""
+
+    collaborators: bool = True
+    users: frozenset[int] = frozenset()
+    apps: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A comment whose line 1 is a marker, with what the look knows about it."""
+
+    marker: str
+    comment: Comment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The matches of one marker, told apart."""
+
+    governing: Match | None
+    trusted: tuple[Match, ...]
+    """Ascending by id, the governing one included."""
+    extras: tuple[Extra, ...]
+    """Every other match, with the reason why it does not govern."""
+
+
+def parse_trust(text: str) -> Trust:
+    """Read ``collaborators,user:123,app:slug``; an empty text trusts nobody but ourselves.
+
+    Raises ``Refused`` (``trust``) for any other word.
+    """
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    users = frozenset(int(w[5:]) for w in words if w.startswith("user:") and w[5:].isdecimal())
+    apps = frozenset(w[4:] for w in words if w.startswith("app:") and w[4:])
+    known = {"collaborators", *(f"user:{u}" for u in users), *(f"app:{a}" for a in apps)}
+    for word in words:
+        if word not in known:
+            raise Refused(
+                "trust", f"trust names {word[:80]!r}; use collaborators, user:ID, app:SLUG"
+            )
+    return Trust(collaborators="collaborators" in words, users=users, apps=apps)
+
+
+def select(matches: Iterable[Match], shape: Shape, trust: Trust, me: Account | None) -> Selection:
+    """Apply the one selector per family: the lowest trusted id of an upsert, else the highest."""
+    ordered = sorted(matches, key=lambda match: match.comment.id)
+    first = [m for m in ordered if in_first_tier(m.comment, trust)]
+    trusted = first or [m for m in ordered if is_mine(m.comment, me)]
+    governing = (trusted[0] if shape is Shape.UPSERT else trusted[-1]) if trusted else None
+    others = (m for m in ordered if m is not governing)
+    extras = tuple(_extra(m, m in trusted, shape) for m in others)
+    return Selection(governing=governing, trusted=tuple(trusted), extras=extras)
+
+
+def in_first_tier(comment: Comment, trust: Trust) -> bool:
+    """Whether association or the user's settings trust the author; a deleted author never is."""
+    if comment.author is None:
+        return False
+    return (
+        (trust.collaborators and comment.association in ASSOCIATIONS)
+        or comment.author.id in trust.users
+        or (comment.app is not None and comment.app in trust.apps)
+    )
+
+
+def is_mine(comment: Comment, me: Account | None) -> bool:
+    """Whether the account behind the token wrote it; what is not known is not ours."""
+    return me is not None and comment.author is not None and comment.author.id == me.id
+
+
+def needs_identity(matches: Iterable[Match], trust: Trust) -> bool:
+    """Whether who we are decides which match governs: there are matches, none in the first tier."""
+    found = list(matches)
+    return bool(found) and not any(in_first_tier(match.comment, trust) for match in found)
+
+
+def author_name(comment: Comment) -> str:
+    """The login for people's eyes; ``ghost`` for a deleted account, as GitHub shows it."""
+    return comment.author.login if comment.author else "ghost"
+
+
+def distrust(comment: Comment) -> str:
+    """Say why an untrusted author does not count, and which setting would make it count."""
+    if comment.author is None:
+        return "untrusted: its author's account is deleted"
+    standing = comment.association or "unknown"
+    return (
+        f"untrusted: author association {standing}; "
+        f"MARKERS_TRUST=collaborators,user:{comment.author.id} would trust this account"
+    )
+
+
+def _extra(match: Match, trusted: bool, shape: Shape) -> Extra:
+    comment = match.comment
+    if not trusted:
+        why = distrust(comment)
+    elif shape is Shape.UPSERT:
+        why = "duplicate: a trusted comment with a lower id governs"
+    else:
+        why = "earlier record: a later trusted comment governs"
+    return Extra(id=comment.id, author=author_name(comment), why=why)

@@ -1,0 +1,90 @@
+"""After a create: wait until it can be seen, and converge with whoever was first.
+
+What may live here: the looks after a write and what they show (design, section 4.11).
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from . import clock
+from .call import Call
+from .codec import sha256
+from .delivery import Replan, current
+from .errors import NotVerified
+from .model import Action, Comment, Shape
+from .selection import Match, Selection, select
+from .thread import Look, look, only
+
+MARGIN = 60.0
+"""Seconds before the observing look from which changes are listed: replicas lag."""
+FIRST_PAUSE = 0.5
+
+
+def is_young(call: Call, target: Comment, seen: Look) -> bool:
+    """Whether the target is so new that a twin of it may not have shown yet."""
+    if seen.date is None:
+        return True
+    return seen.date - clock.epoch(target.created_at) < call.setup.timing.settled
+
+
+def settle(call: Call, own: Comment, seen: Look) -> Look:
+    """List what changed until the listing holds *own*, laid over what was *seen* before.
+
+    Raises ``Replan`` when our comment is gone, ``NotVerified`` when it stays invisible.
+    """
+    since = None if seen.pages > 1 or seen.date is None else seen.date - MARGIN
+    marker = call.order.marker.text
+    give_up = clock.monotonic() + call.setup.timing.visible
+    pause = FIRST_PAUSE
+    while True:
+        later = seen.with_later(look(call.transport, call.order.thread, only(marker), since=since))
+        if any(match.comment.id == own.id and _is(match, own) for match in later.of(marker)):
+            return later
+        if clock.monotonic() >= give_up or call.transport.deadline.remaining() <= pause:
+            _give_up(call, own)
+        clock.sleep(pause)
+        pause = min(pause * 2, 4.0)
+
+
+def rivals(call: Call, own: Comment, later: Look) -> Selection:
+    """The selection that holds without our own comment."""
+    others = [m for m in later.of(call.order.marker.text) if m.comment.id != own.id]
+    return select(others, shape_of(call), call.setup.trust, call.memory.remembered_me())
+
+
+def winner_over(call: Call, own: Comment, later: Look) -> Match | None:
+    """The trusted match that makes ours one too many, if there is one (4.11).
+
+    For an upsert the canonical, when its id is lower; for a post-new family the record right
+    below ours, when it says the same.
+    """
+    selection = rivals(call, own, later)
+    below = [match for match in selection.trusted if match.comment.id < own.id]
+    if not below:
+        return None
+    if shape_of(call) is Shape.UPSERT:
+        return below[0]
+    return below[-1] if sha256(below[-1].comment.body) == sha256(own.body) else None
+
+
+def shape_of(call: Call) -> Shape:
+    """The family's shape; a family without one never comes as far as here."""
+    assert call.order.family.shape is not None  # noqa: S101 - hygiene refused the others
+    return call.order.family.shape
+
+
+def _is(match: Match, own: Comment) -> bool:
+    """Whether the listing shows our write already, not the comment as it was before."""
+    return match.comment.updated_at >= own.updated_at
+
+
+def _give_up(call: Call, own: Comment) -> NoReturn:
+    if current(call, own.id) is None:
+        raise Replan("written-gone", f"comment {own.id}, just written, was deleted meanwhile")
+    raise NotVerified(
+        "not-listed",
+        f"comment {own.id} was written and can be read, but GitHub's listing does not show it yet; "
+        "another writer may not see it either: list the thread again later",
+        result=call.result(Action.LANDED_UNVERIFIED, comment=own, body=own.body),
+    )

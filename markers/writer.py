@@ -1,0 +1,284 @@
+"""The one audited writer: every comment that this package writes goes through here.
+
+What may live here: the order of the protocol's rules (design, section 4; ``docs/protocol.md`` has
+them as a table).  Each rule itself lives in the module that its name says: ``hygiene`` checks,
+``thread`` looks, ``plan`` decides, ``delivery`` sends, ``settling`` converges, ``recovery`` settles
+what an interrupted call left behind.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from . import hygiene
+from .assessing import assess, conflict, observe, selection_of
+from .call import Call, Landed, Order
+from .codec import sha256
+from .delivery import Replan, create, current, edit, reads_as, remove
+from .errors import Conflict, Limited, MarkersError, Unreachable
+from .model import Action, Comment, Reason, Shape, WriteResult
+from .plan import Move
+from .recovery import settle_thread
+from .selection import Match, Selection, is_mine
+from .settling import is_young, settle, shape_of, winner_over
+from .setup import Setup
+from .thread import Look
+from .transport import retry
+
+__all__ = ["Order", "write"]
+
+ALLOWED = {"target-changed": 3, "target-gone": 2, "written-gone": 2, "lower-canonical": 3}
+"""How often one call plans again, by why: often enough for many racing first writers to converge,
+seldom enough to end."""
+
+
+def write(setup: Setup, order: Order) -> WriteResult:
+    """Persist one marker.
+
+    Raises a ``MarkersError`` with ``result`` for every end but ``created``, ``updated``,
+    ``posted``, ``unchanged`` and (a dry run) ``planned``.
+    """
+    return told(Call.begin(setup, order), _write)
+
+
+def told(call: Call, work: Callable[[Call], WriteResult]) -> WriteResult:
+    """Run the call; whatever ends it early leaves with a result and an audit entry."""
+    try:
+        return work(call)
+    except MarkersError as error:
+        raise call.failure(error) from error.__cause__
+
+
+def _write(call: Call) -> WriteResult:
+    body = _checked_body(call)
+    if call.order.dry_run:
+        return _rounds(call)(lambda: _planned(call, body))
+    return in_rounds(call, lambda: _round(call, body))
+
+
+def _checked_body(call: Call) -> str:
+    """Compose the candidate and check all that can be checked without a request."""
+    order, setup = call.order, call.setup
+    candidate = hygiene.compose(order.payload, order.marker, setup.contract)
+    checked = hygiene.check(
+        candidate,
+        order.marker,
+        family=order.family,
+        surface=order.surface,
+        contract=setup.contract,
+        policy=setup.policy,
+    )
+    call.warnings.extend(checked.warnings)
+    return checked.candidate
+
+
+def in_rounds(call: Call, work: Callable[[], WriteResult]) -> WriteResult:
+    """Do the work under the thread's lock, and again where a limit or no connection held it up."""
+    return _rounds(call)(lambda: _locked(call, work))
+
+
+def _rounds(call: Call) -> Callable[[Callable[[], WriteResult]], WriteResult]:
+    return retry.rounds(call.transport.deadline, on_wait=call.setup.on_wait)
+
+
+def _locked(call: Call, work: Callable[[], WriteResult]) -> WriteResult:
+    """Hold the thread for one round; a round that will be repeated leaves no intent open."""
+    with call.journal.lock(call.memory.keys(), wait=call.transport.deadline.remaining()):
+        try:
+            return work()
+        except (Limited, Unreachable) as error:
+            if call.landed and call.landed.ours:
+                close(call, error.reason, call.landed.action, call.landed.comment.id)
+            close(call, error.reason, error.action)
+            raise
+
+
+def _round(call: Call, body: str) -> WriteResult:
+    for landed in settle_thread(call):
+        _take_in(call, landed, body)
+    try:
+        result = planned_again(call, lambda: _attempt(call, body))
+    except Conflict:
+        _take_back_twins(call, kept=None)
+        raise
+    _take_back_twins(call, kept=result.comment_id)
+    return replace(
+        result, extras=call.extras, warnings=tuple(call.warnings), requests=call.requests()
+    )
+
+
+def _take_in(call: Call, landed: Landed, body: str) -> None:
+    """Take an interrupted call's write as our own where it means the same.
+
+    Otherwise an upsert's create may be a twin of the canonical: it is one too many unless the
+    result names it.
+    """
+    if reads_as(call, landed.comment, body):
+        call.landed = landed
+    elif landed.action is Action.CREATED:
+        call.twins.append(landed.comment)
+
+
+def planned_again(call: Call, attempt: Callable[[], WriteResult]) -> WriteResult:
+    """Repeat while what was planned against changes, as often as that is allowed."""
+    seen: Counter[str] = Counter()
+    while True:
+        try:
+            return attempt()
+        except Replan as moved:
+            reason, call.replanned = moved.reason, True
+            seen[reason.code] += 1
+            if reason.code != "lower-canonical":
+                close(call, reason, "not-landed")
+                call.landed = None
+            elif call.intent:
+                call.pending.append(call.intent)
+                call.intent = None
+            if call.order.expect is not None or seen[reason.code] > ALLOWED[reason.code]:
+                raise Conflict(reason.code, f"{reason.detail}; read it and try again") from None
+
+
+def _attempt(call: Call, body: str) -> WriteResult:
+    """Look once, plan once, write once."""
+    seen = observe(call)
+    if call.landed is not None:
+        adopted = _adopted(call, seen, call.landed, body)
+        if adopted is not None:
+            return adopted
+    selection, plan = assess(call, seen, body)
+    if plan.move is Move.CONFLICT:
+        raise conflict(call, selection, plan, body)
+    return _CARRY_OUT[plan.move](call, seen, selection, body)
+
+
+def _planned(call: Call, body: str) -> WriteResult:
+    """A dry run: the look and the plan, and what would be done."""
+    selection, plan = assess(call, observe(call), body)
+    if plan.move is Move.CONFLICT:
+        raise conflict(call, selection, plan, body)
+    before = selection.governing.comment if selection.governing else None
+    if plan.move is Move.UNCHANGED:
+        return call.result(Action.UNCHANGED, comment=before, before=before, body=body)
+    target = before if plan.move is Move.UPDATE else None
+    what = f"comment {target.id}" if target else "a new comment"
+    return call.result(
+        Action.PLANNED,
+        before=target,
+        body=body,
+        reason=Reason(code=plan.move, detail=f"would {plan.move} {what}; nothing was written"),
+    )
+
+
+def _unchanged(call: Call, _seen: Look, selection: Selection, body: str) -> WriteResult:
+    assert selection.governing is not None  # noqa: S101 - the plan compared with it
+    comment = selection.governing.comment
+    if call.order.fold_extras:
+        _fold(call, selection)
+    ref = call.conclude(Action.UNCHANGED, comment_id=comment.id, after=body)
+    return call.result(Action.UNCHANGED, comment=comment, before=comment, body=body, audit=ref)
+
+
+def _make(call: Call, seen: Look, _selection: Selection, body: str) -> WriteResult:
+    made = create(call, body, seen)
+    call.landed = Landed(comment=made, action=call.landed_as, ours=True)
+    return _converged(call, seen, call.landed, body)
+
+
+def _update(call: Call, seen: Look, selection: Selection, body: str) -> WriteResult:
+    assert selection.governing is not None  # noqa: S101 - the plan updates it
+    target = selection.governing.comment
+    made, ref = edit(call, target, body, seen)
+    call.landed = Landed(comment=made, action=Action.UPDATED, before=target, ours=True)
+    if is_young(call, target, seen):
+        _converge(call, seen, made)
+    if call.order.fold_extras:
+        _fold(call, selection)
+    return call.result(Action.UPDATED, comment=made, before=target, body=body, audit=ref)
+
+
+_CARRY_OUT: dict[Move, Callable[[Call, Look, Selection, str], WriteResult]] = {
+    Move.UNCHANGED: _unchanged,
+    Move.CREATE: _make,
+    Move.POST: _make,
+    Move.UPDATE: _update,
+}
+
+
+def _converged(call: Call, seen: Look, landed: Landed, body: str) -> WriteResult:
+    """Settle what landed; a record that is one too many gives way to the one before it."""
+    own = landed.comment
+    call.twins.append(own)
+    winner = _converge(call, seen, own)
+    ref = call.conclude(landed.action, comment_id=own.id, after=body)
+    if winner is not None:
+        kept = winner.comment
+        return call.result(Action.UNCHANGED, comment=kept, before=kept, body=body, audit=ref)
+    return call.result(landed.action, comment=own, before=landed.before, body=body, audit=ref)
+
+
+def _converge(call: Call, seen: Look, own: Comment) -> Match | None:
+    """Wait until *own* is listed; ``Replan`` where an upsert has an earlier canonical."""
+    later = settle(call, own, seen)
+    call.extras = selection_of(call, later).extras
+    winner = winner_over(call, own, later)
+    if winner is not None and shape_of(call) is Shape.UPSERT:
+        if is_mine(own, call.memory.me()):
+            call.twins.append(own)
+        raise Replan("lower-canonical", f"comment {winner.comment.id} was there before ours")
+    return winner
+
+
+def _adopted(call: Call, seen: Look, landed: Landed, body: str) -> WriteResult | None:
+    """The result of what landed before this look, where it still holds."""
+    own = landed.comment
+    there = any(match.comment.id == own.id for match in seen.of(call.order.marker.text))
+    if not there or not reads_as(call, own, body):
+        return None
+    if winner_over(call, own, seen) is not None and shape_of(call) is Shape.UPSERT:
+        call.twins.append(own)
+        return None
+    return _converged(call, seen, landed, body)
+
+
+def _take_back_twins(call: Call, *, kept: int | None) -> None:
+    """Delete what we wrote and the result does not name, where its body is still ours."""
+    twins, call.twins = {twin.id: twin for twin in call.twins if twin.id != kept}, []
+    for twin in twins.values():
+        try:
+            now = current(call, twin.id)
+            if now is not None and sha256(now.body) == sha256(twin.body):
+                remove(call, now)
+            call.extras = tuple(extra for extra in call.extras if extra.id != twin.id)
+        except MarkersError as error:
+            close(call, error.reason, error.action)
+            call.warn("twin-left", f"our comment {twin.id} is one too many but was left: {error}")
+            return
+    call.landed = call.landed if call.landed and call.landed.comment.id == kept else None
+    _end_pending(call)
+
+
+def _end_pending(call: Call) -> None:
+    reason = Reason(
+        code="lower-canonical", detail="an earlier comment governs; ours was taken back"
+    )
+    pending, call.pending = call.pending, []
+    for intent in pending:
+        call.intent = intent
+        close(call, reason, Action.WITHDRAWN)
+
+
+def _fold(call: Call, selection: Selection) -> None:
+    """Delete our own duplicates of an upsert marker, as asked; their text stays in the journal."""
+    me = call.memory.me()
+    for match in selection.trusted[1:]:
+        if shape_of(call) is Shape.UPSERT and is_mine(match.comment, me):
+            call.twins.append(match.comment)
+            call.warn("folded", f"our duplicate {match.comment.id} was deleted; the journal has it")
+
+
+def close(call: Call, reason: Reason, action: str, comment_id: int | None = None) -> None:
+    """Record the outcome of the intent that is open, if one is."""
+    if call.intent is not None:
+        call.conclude(action, comment_id=comment_id, reason=reason)

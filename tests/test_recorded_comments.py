@@ -1,0 +1,54 @@
+"""Real marker comments, kept outside the project, go through write and read unchanged."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from worlds import CONTRACT, REPO, World, world
+
+from markers import reading
+from markers.codec import first_line
+from markers.errors import MarkersError
+
+__all__ = ["world"]
+
+FOLDER = Path(os.environ.get("RECORDED_DIR", "/nonexistent")) / "agent-orchestra"
+WHOLE = ("plan-issue-878-historical", "design-phase-complete-878-historical")
+
+pytestmark = pytest.mark.skipif(
+    not FOLDER.is_dir(), reason="RECORDED_DIR names no folder with agent-orchestra"
+)
+
+
+def text_of(name: str) -> str:
+    """One recorded body, byte for byte."""
+    return (FOLDER / f"{name}.txt").read_bytes().decode()
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_whole_real_comment_is_written_and_read_unchanged(world: World, name: str) -> None:
+    """What is stored and what is read is what was there, marker included; again is `unchanged`."""
+    body = text_of(name)
+    marker = CONTRACT.parse(first_line(body))
+    assert marker is not None
+    world.forge.add_issue(REPO, 878)
+    order = {"family": marker.family, "number": 878}
+    written = world.write(body, **order)
+    assert world.bodies(878) == [body]
+    assert world.read(**order).body == body
+    assert world.write(body, **order).comment_id == written.comment_id
+
+
+def test_prose_that_mentions_markers_is_found_by_nobody(world: World) -> None:
+    """Bodies that only mention markers are no marker comments."""
+    world.forge.add_issue(REPO, 878)
+    for path in sorted(FOLDER.glob("*prose-mention*.txt")):
+        text = path.read_bytes().decode()
+        if CONTRACT.parse(first_line(text)) is None:
+            world.say(text, number=878)
+    assert world.bodies(878)
+    assert reading.list_markers(world.setup(), world.thread(878), None) == ()
+    with pytest.raises(MarkersError):
+        world.read(number=878)
