@@ -108,7 +108,8 @@ def wait_for_slot(call: Call) -> None:
 def search(call: Call, body_hash: str, above: int) -> tuple[Comment | None, Look]:
     """Look for a comment of ours that a lost answer may have made; the look comes with it.
 
-    Ours is a match with the same body, our own account and an id above the highest one observed.
+    Ours is a match with the same body, our own account and an id above the highest one observed;
+    of several the newest, since an older one may have been given our text after we had lost to it.
     Raises ``Unknown`` when there is such a match but who we are cannot be learnt.
     """
     marker = call.order.marker.text
@@ -120,7 +121,8 @@ def search(call: Call, body_hash: str, above: int) -> tuple[Comment | None, Look
     ]
     if alike and call.memory.me() is None:
         raise Unknown("account-unknown", "GitHub does not say which account this token is")
-    return next((c for c in alike if is_mine(c, call.memory.me())), None), seen
+    ours = [comment for comment in alike if is_mine(comment, call.memory.me())]
+    return max(ours, key=lambda comment: comment.id, default=None), seen
 
 
 def _post(call: Call, body: str, above: int) -> Comment:

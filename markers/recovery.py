@@ -71,7 +71,7 @@ def settle_thread(call: Call) -> list[Landed]:
                 f"be settled now: {error}; nothing was written",
             ) from error
         same = entry.record.marker == call.order.marker.text and entry.record.action != "delete"
-        if finding.outcome in (LANDED, TWIN) and finding.comment and same:
+        if finding.outcome == LANDED and finding.comment and same:
             meant = Action(entry.record.meant or Action.CREATED)
             landed.append(Landed(comment=finding.comment, action=meant))
     return landed
@@ -85,8 +85,6 @@ def _recover_one(setup: Setup, entry: Entry) -> Settled:
             raise Unknown("other-host", f"it went to {record.api_url}; run recover for that host")
         with call.journal.lock(call.memory.keys(), wait=call.transport.deadline.remaining()):
             finding = _settle(call, entry)
-            if finding.outcome == TWIN and finding.comment:
-                remove(call, finding.comment)
     except MarkersError as error:
         return _settled(entry, UNKNOWN, record.comment_id, error.reason.detail)
     found = finding.comment.id if finding.comment else record.comment_id
@@ -115,9 +113,14 @@ def _settled(entry: Entry, outcome: str, comment_id: int | None, detail: str) ->
 
 
 def _settle(call: Call, entry: Entry) -> _Finding:
-    """Look, decide and record the outcome of one intent; the caller holds the thread's lock."""
+    """Look, decide and record the outcome of one intent; the caller holds the thread's lock.
+
+    A twin of an earlier canonical is taken back: its text is in the journal.
+    """
     _wait_until_settled(call, entry)
     finding = _FINDERS[entry.record.action](call, entry.record)
+    if finding.outcome == TWIN and finding.comment:
+        remove(call, finding.comment)
     call.intent = entry.ref
     call.conclude(
         str(entry.record.meant) if finding.outcome in (LANDED, TWIN) else finding.outcome,

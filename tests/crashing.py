@@ -75,7 +75,7 @@ class MortalJournal(SqliteJournal):
 
     def __init__(self, path: Path, mortal: Mortal) -> None:
         super().__init__(path)
-        self.append = mortal.around(super().append)  # type: ignore[method-assign] - dying is the point
+        self.append = mortal.around(super().append)  # type: ignore[method-assign]  # dying is the point
 
 
 def setup_for(url: str, journal: Path, step: int = 0) -> tuple[Setup, Mortal]:

@@ -96,7 +96,7 @@ def test_nobody_is_missed(size: int, changes: list[tuple[str, int]], linked: boo
     pages = Numbered(list(range(1, size + 1)), list(changes), linked)
     before = set(pages.ids)
     try:
-        seen = look(pages, THREAD, only(PLAN))  # type: ignore[arg-type] - it has the part of a transport that a look needs
+        seen = look(pages, THREAD, only(PLAN))  # type: ignore[arg-type]  # it has the part of a transport that a look needs
     except Unavailable:
         seen = None
     if seen is None:
@@ -115,14 +115,14 @@ def test_nobody_is_missed(size: int, changes: list[tuple[str, int]], linked: boo
 def test_a_still_thread_costs_p_requests_and_two_more_when_paged(size: int, requests: int) -> None:
     """One page is one request; P pages are P + 2."""
     pages = Numbered(list(range(1, size + 1)))
-    seen = look(pages, THREAD, only(PLAN))  # type: ignore[arg-type] - it has the part of a transport that a look needs
+    seen = look(pages, THREAD, only(PLAN))  # type: ignore[arg-type]  # it has the part of a transport that a look needs
     assert (pages.requests, seen.total) == (requests, size)
 
 
 def test_a_thread_that_shifts_is_read_again() -> None:
     """One deletion in the middle of a look costs a second reading, and no more."""
     pages = Numbered(list(range(1, 251)), [("rest", 0), ("delete", 3)])
-    look(pages, THREAD, only(PLAN))  # type: ignore[arg-type] - it has the part of a transport that a look needs
+    look(pages, THREAD, only(PLAN))  # type: ignore[arg-type]  # it has the part of a transport that a look needs
     assert pages.requests == 10
 
 

@@ -128,13 +128,17 @@ class Api:
         from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
         pool = ThreadPoolExecutor(min(bound, len(calls)), "markers-read")
+        patient = True
         try:
             running = [pool.submit(call) for call in calls]
             wait(running, return_when=FIRST_EXCEPTION)
             failed = [future for future in running if future.done() and future.exception()]
             return [future.result() for future in failed or running]
+        except KeyboardInterrupt:
+            patient = False  # they only read, and a silent server would keep the user waiting
+            raise
         finally:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=patient, cancel_futures=True)
 
     def comment(self, repo: Repo, comment_id: int) -> Stored:
         """One comment; ``Gone`` when it is not there."""
