@@ -1,0 +1,114 @@
+"""The JSON documents, as plain dictionaries (design, section 3).
+
+What may live here: the shape of each document, for success and for failure.  What may not:
+printing, exit codes, requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+from ..journal.interface import Entry
+from ..model import ReadResult, Reason, WriteResult
+
+SCHEMA_VERSION = 1
+METHODS = ("GET", "POST", "PATCH", "DELETE")
+Document = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Subject:
+    """What a command is about, as far as it is known by now; failures name it."""
+
+    family: str | None = None
+    marker: str | None = None
+    repo: str | None = None
+    number: int | None = None
+    surface: str | None = None
+
+
+def plain(value: Any) -> Any:
+    """Turn frozen values into what JSON knows; an unknown line is left out of a reason."""
+    if isinstance(value, Reason):
+        line = {} if value.line is None else {"line": value.line}
+        return {"code": value.code, "detail": value.detail, **line}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    return value.value if isinstance(value, Enum) else value
+
+
+def written(result: WriteResult) -> Document:
+    """The document of ``write``, ``delete`` and ``restore``; each method is counted, zero too."""
+    document: Document = plain(result)
+    document["requests"] = {method: result.requests.get(method, 0) for method in METHODS}
+    return document
+
+
+def found(result: ReadResult, *, body: bool) -> Document:
+    """One marker comment; *body* is left out of lists."""
+    document: Document = plain(result)
+    if not body:
+        del document["body"]
+    return document
+
+
+def entry(value: Entry) -> Document:
+    """One audit entry, flat."""
+    record = plain(value.record)
+    rest = {"replaced": value.replaced, "previous": value.previous, "hash": value.hash}
+    return {"seq": value.seq, "at": value.at, "version": value.version, **record, **rest}
+
+
+def failed(command: str, *, action: str, reason: Reason, subject: Subject, result: Any) -> Document:
+    """The document of a command that did not end well: its usual keys, null where unknown."""
+    if isinstance(result, WriteResult):
+        document = written(result)
+    elif isinstance(result, ReadResult):
+        document = found(result, body=True)
+    elif isinstance(result, dict):
+        document = result
+    else:
+        document = {**EMPTY.get(command, {}), **_known(command, subject)}
+    return {**document, "action": action, "reason": plain(reason)}
+
+
+def _known(command: str, subject: Subject) -> Document:
+    keys = EMPTY.get(command, {})
+    return {name: value for name, value in plain(subject).items() if name in keys}
+
+
+_WRITE: Document = {
+    **dict.fromkeys(field.name for field in fields(WriteResult)),
+    "extras": [],
+    "preserved": [],
+    "warnings": [],
+    "requests": dict.fromkeys(METHODS, 0),
+}
+_READ: Document = {
+    **dict.fromkeys(field.name for field in fields(ReadResult)),
+    "extras": [],
+    "problems": [],
+}
+EMPTY: Mapping[str, Document] = {
+    "write": _WRITE,
+    "delete": _WRITE,
+    "restore": _WRITE,
+    "read": _READ,
+    "list": {"markers": None},
+    "recover": {"settled": None},
+    "registry list": {"rows": None, "families": None},
+    "audit log": {"entries": None},
+    "audit export": {"entries": None},
+    "audit verify": {"problems": None},
+    "registry check": {"problems": None},
+    "doctor": {"checks": None},
+    "demo": {"steps": None},
+}
+"""The keys of each command's document, for failures that came before there was a result."""

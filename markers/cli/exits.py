@@ -1,0 +1,56 @@
+"""The only place that maps what happened to an exit code (design, section 3)."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import click
+
+from ..errors import MarkersError, Usage
+from ..model import Action
+from . import INTERRUPTED
+
+OK = 0
+FOUND = 1
+USAGE = 2
+BUG = 70
+
+CODES = MappingProxyType(
+    {
+        Action.CREATED: OK,
+        Action.UPDATED: OK,
+        Action.POSTED: OK,
+        Action.UNCHANGED: OK,
+        Action.PLANNED: OK,
+        Action.QUEUED: OK,
+        Action.DELETED: OK,
+        Action.REFUSED: 3,
+        Action.CONFLICT: 4,
+        Action.LANDED_UNVERIFIED: 5,
+        Action.LANDED_INCOMPLETE: 5,
+        Action.WITHDRAWN: 5,
+        Action.DENIED: 6,
+        Action.UNAVAILABLE: 7,
+        Action.UNKNOWN: 8,
+        Action.ABSENT: 10,
+    }
+)
+
+ALSO = MappingProxyType(
+    {
+        Usage: ("usage", USAGE),
+        click.UsageError: ("usage", USAGE),
+        click.exceptions.Abort: ("interrupted", INTERRUPTED),
+        KeyboardInterrupt: ("interrupted", INTERRUPTED),
+    }
+)
+
+
+def of(error: BaseException) -> tuple[str, int]:
+    """The word for JSON's ``action`` and the exit code; what nobody expected is a bug."""
+    for kind, answer in ALSO.items():
+        if isinstance(error, kind):
+            return answer
+    if isinstance(error, MarkersError):
+        return error.action.value, CODES[error.action]
+    return "bug", BUG

@@ -1,0 +1,102 @@
+"""``persist-marker write``: persist one marker."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from ..errors import Refused
+from ..model import Surface
+from .common import Invocation, MarkerCommand, documented
+from .output import Answer
+from .params import EXPECT
+from .paths import PAYLOAD
+from .target import asked, resolve, target_options
+from .written import answer_of
+
+
+@click.command(
+    "write",
+    cls=MarkerCommand,
+    short_help="Persist one marker.",
+    **documented(
+        example="""
+persist-marker write --repo acme/widgets --family plan-issue --number 12 \\
+    --body-file .tmp/plan.md
+""",
+        exits="0 written or unchanged; 3 refused; 4 conflict; 5 landed, not as meant; "
+        "6 denied; 7 unavailable; 8 unknown",
+    ),
+)
+@target_options
+@click.option(
+    "--body-file",
+    type=PAYLOAD,
+    required=True,
+    metavar="PATH",
+    help="The payload, below a scratch root (.tmp/ at the git top level); - is standard input.",
+)
+@click.option(
+    "--surface",
+    type=click.Choice([surface.value for surface in Surface]),
+    help="Where it must go; checked against the registry and the thread.",
+)
+@click.option(
+    "--expect",
+    type=EXPECT,
+    metavar="SHA256|absent",
+    help="Write only over the body with this hash, or only where there is none yet.",
+)
+@click.option("--take-over", is_flag=True, help="Write over a comment of another account.")
+@click.option(
+    "--verify",
+    type=click.Choice(["response", "fetch"]),
+    default="response",
+    show_default=True,
+    help="Read back from the answer to the write, or with one more request.",
+)
+@click.option("--fold-extras", is_flag=True, help="Delete our own duplicates of the marker.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing.")
+@click.pass_obj
+def command(call: Invocation, /, **given: Any) -> Answer:
+    """Persist one marker: the comment that carries it is created, updated, or left as it is.
+
+    The payload may begin with the marker; without one, the marker and a blank line go in front.
+    """
+    from ..writer import Order, write
+
+    target = resolve(call, asked(given))
+    surface = given["surface"]
+    call.subject.surface = surface or call.subject.surface
+    order = Order(
+        thread=target.thread,
+        family=target.family,
+        marker=target.marker,
+        payload=_text(given["body_file"]),
+        surface=Surface(surface) if surface else None,
+        expect=given["expect"],
+        take_over=given["take_over"],
+        verify=given["verify"],
+        fold_extras=given["fold_extras"],
+        dry_run=given["dry_run"],
+    )
+    return answer_of(write(call.connect(target.thread.repo.api_url), order))
+
+
+def _text(payload: bytes | str) -> str:
+    from ..compose import decode
+
+    return decode(payload if isinstance(payload, bytes) else _standard_input())
+
+
+def _standard_input() -> bytes:
+    from ..paths import LIMIT
+
+    if sys.stdin is None:
+        raise Refused("stdin", "standard input is closed; name a file instead of -")
+    data = sys.stdin.buffer.read(LIMIT + 1)
+    if len(data) > LIMIT:
+        raise Refused("stdin", f"standard input holds more than {LIMIT:,} bytes")
+    return data

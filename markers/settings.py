@@ -1,0 +1,199 @@
+"""What decides how a command runs, merged from its four sources.
+
+What may live here: the precedence of flags over environment over the user's own file over the
+checkout's, and what the journal's name means.  What may not: adapters, requests, the choice of a
+repository.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from .errors import Refused, Usage, echo
+from .paths import Roots, find_git_top, scratch_roots
+from .selection import Trust
+from .settings_files import (
+    JOURNAL_NAME,
+    MENTIONS,
+    Checkout,
+    Fault,
+    Own,
+    mentions,
+    read_checkout,
+    read_own,
+    seconds,
+    trust,
+)
+from .setup import Timing
+
+APP = "handoff-markers"
+_ENGINE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flags:
+    """The options of the whole command, as the command line gave them."""
+
+    repo: str | None = None
+    api_url: str | None = None
+    contract: tuple[Traversable, ...] = ()
+    journal: Path | None = None
+    """Checked already: below the roots, or from the user's own file."""
+    deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a command runs: what the machine and the user say before any flag does."""
+
+    environ: Mapping[str, str]
+    """Without the variables that are empty: those count as unset."""
+    directory: Path
+    top: Path | None
+    """The git top level."""
+    own_file: Path
+    own: Own
+    roots: Roots
+    """Below which options may name files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Flags, environment and files in one; see ``config`` for what is made of them."""
+
+    place: Place
+    checkout: Checkout
+    repo: str | None
+    repo_from: str
+    """Who named *repo*, for messages."""
+    api_url: str | None
+    contract: tuple[Traversable, ...]
+    trust: Trust
+    mentions: str
+    deadline: float
+    settle: float
+    journal_flag: Path | None
+
+    def journal(self) -> Path:
+        """The journal's file.  Raises ``Refused`` (``journal-engine``, ``journal-name``)."""
+        named = self.place.environ.get("MARKERS_JOURNAL") or self.place.own.journal
+        if self.journal_flag is not None:
+            return self.journal_flag
+        return named_journal(named, self.place) if named else default_journal()
+
+
+def stand(environ: Mapping[str, str], directory: Path, own_file: Path | None = None) -> Place:
+    """Read what holds before any flag does: environment and the user's own file."""
+    known = {name: value for name, value in environ.items() if value}
+    file = own_file or user_file()
+    own = read_own(file)
+    top = find_git_top(directory)
+    scratch = scratch_roots(directory, known, top)
+    roots = Roots(tuple(dict.fromkeys((*scratch.directories, *own.roots))))
+    return Place(environ=known, directory=directory, top=top, own_file=file, own=own, roots=roots)
+
+
+def merge(flags: Flags, place: Place) -> Settings:
+    """Lay the four sources over each other.
+
+    Raises ``Usage`` for flags and variables, ``Refused`` (``checkout-settings``) for the checkout.
+    """
+    own, env = place.own, place.environ
+    checkout = read_checkout(place.top or place.directory)
+    repo, repo_from = _repo(flags, env)
+    return Settings(
+        place=place,
+        checkout=checkout,
+        repo=repo,
+        repo_from=repo_from,
+        api_url=flags.api_url,
+        contract=(*flags.contract, *own.contract),
+        trust=_trust(place),
+        mentions=_mentions(place, checkout),
+        deadline=_deadline(flags, place),
+        settle=_settle(env),
+        journal_flag=flags.journal,
+    )
+
+
+def user_file() -> Path:
+    """Where the user's own settings are, by the platform's custom."""
+    import platformdirs
+
+    return platformdirs.user_config_path(APP) / "config.toml"
+
+
+def default_journal() -> Path:
+    """Where the journal is unless the user says otherwise."""
+    import platformdirs
+
+    return platformdirs.user_state_path(APP) / "journal.sqlite3"
+
+
+def named_journal(text: str, place: Place) -> Path:
+    """Find the file that a journal's name or path means, for those who may name any file."""
+    if JOURNAL_NAME.fullmatch(text) and text not in place.own.journals:
+        known = ", ".join(place.own.journals) or "none"
+        raise Refused(
+            "journal-name",
+            f"your settings name no journal {echo(text)!r} (there: {known}); a path has a slash",
+        )
+    text = place.own.journals.get(text, text)
+    engine = _ENGINE.match(text)
+    if engine:
+        raise Refused(
+            "journal-engine",
+            f"a journal at {echo(engine[1])}:// is not supported by this version; "
+            "name a file for SQLite",
+        )
+    if text.startswith("~/"):
+        return Path.home() / text[2:]
+    return place.directory / text
+
+
+def _repo(flags: Flags, env: Mapping[str, str]) -> tuple[str | None, str]:
+    """The first source that names a repository, and its own name."""
+    sources = {
+        "--repo": flags.repo,
+        "GH_REPO": env.get("GH_REPO"),
+        "GITHUB_REPOSITORY": env.get("GITHUB_REPOSITORY"),
+    }
+    given = ((value, name) for name, value in sources.items() if value is not None)
+    return next(given, (None, "the git remotes"))
+
+
+def _trust(place: Place) -> Trust:
+    text = place.environ.get("MARKERS_TRUST")
+    if text is not None:
+        return trust(text, _fault("MARKERS_TRUST"))
+    return place.own.trust or Trust()
+
+
+def _mentions(place: Place, checkout: Checkout) -> str:
+    """The stricter of the user's rule and the checkout's."""
+    text = place.environ.get("MARKERS_MENTIONS")
+    mine = mentions(text, _fault("MARKERS_MENTIONS")) if text else place.own.mentions or "warn"
+    return max(mine, checkout.mentions or mine, key=MENTIONS.index)
+
+
+def _deadline(flags: Flags, place: Place) -> float:
+    if flags.deadline is not None:
+        return flags.deadline
+    text = place.environ.get("MARKERS_DEADLINE")
+    if text is not None:
+        return seconds(text, _fault("MARKERS_DEADLINE"))
+    return place.own.deadline or Timing().deadline
+
+
+def _settle(env: Mapping[str, str]) -> float:
+    text = env.get("MARKERS_SETTLE_SECONDS")
+    name = "MARKERS_SETTLE_SECONDS"
+    return Timing().settle if text is None else seconds(text, _fault(name), zero=True)
+
+
+def _fault(source: str) -> Fault:
+    return lambda what: Usage("value", f"{source} {what}")
