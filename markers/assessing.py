@@ -15,6 +15,8 @@ from .selection import Selection, author_name, is_mine, needs_identity, select
 from .settling import shape_of
 from .thread import FULL, NEARLY_FULL, Look, look, only
 
+_NAMES = {Surface.ISSUE: "an issue", Surface.PULL_REQUEST: "a pull request"}
+
 
 def observe(call: Call) -> Look:
     """Read the thread and prove its surface; who we are is asked beside it when not known."""
@@ -42,9 +44,10 @@ def _proved_surface(call: Call, seen: Look) -> Surface:
     if surface not in wanted and seen.surface is None:
         surface = call.memory.surface(fresh=True)
     if surface not in wanted:
-        places = " or ".join(f"a{'n' if s is Surface.ISSUE else ''} {s}" for s in wanted)
+        places = " or ".join(_NAMES[place] for place in wanted)
         raise Refused(
-            "surface", f"{order.thread} is not {places}: {order.family.name} belongs there"
+            "surface",
+            f"{order.thread} is {_NAMES[surface]}; {order.marker.text} belongs on {places}",
         )
     return surface
 

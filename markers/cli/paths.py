@@ -6,13 +6,16 @@ all commands.  That is what makes a broad allow-list entry for the command safe.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.shell_completion import CompletionItem
 
+from ..errors import Refused
 from .params import ParamType
 
 if TYPE_CHECKING:
@@ -22,13 +25,24 @@ if TYPE_CHECKING:
 STDIN: Final = "-"
 
 
-def _payload(value: str, place: Place) -> bytes | str:
-    """The file's bytes, read at once: what was checked is what is used."""
+def _payload(value: str, place: Place) -> Callable[[], bytes]:
+    """Reads the file at once and whole, when the command knows what it is about."""
     if value == STDIN:
-        return STDIN
+        return _standard_input
     from ..paths import read_bounded
 
-    return read_bounded(value, place.roots, cwd=place.directory)
+    return partial(read_bounded, value, place.roots, cwd=place.directory)
+
+
+def _standard_input() -> bytes:
+    from ..paths import LIMIT
+
+    if sys.stdin is None:
+        raise Refused("stdin", "standard input is closed; name a file instead of -")
+    data = sys.stdin.buffer.read(LIMIT + 1)
+    if len(data) > LIMIT:
+        raise Refused("stdin", f"standard input holds more than {LIMIT:,} bytes")
+    return data
 
 
 def _directory(value: str, place: Place) -> Bounded:
@@ -61,7 +75,7 @@ _KINDS: Mapping[str, tuple[Callable[[str, Place], Any], str]] = {
 
 
 class BoundedPath(ParamType):
-    """A path that is opened or refused while the command line is being read.
+    """A path that is opened or refused while the command line is being read; a payload later.
 
     *kind* says what is made of it.  Raises ``Refused`` with a ``path-...`` code.
     """

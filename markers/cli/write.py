@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-from ..errors import Refused
 from ..model import Surface
 from .common import Invocation, MarkerCommand, documented
 from .output import Answer
@@ -85,18 +84,7 @@ def command(call: Invocation, /, **given: Any) -> Answer:
     return answer_of(write(call.connect(target.thread.repo.api_url), order))
 
 
-def _text(payload: bytes | str) -> str:
+def _text(payload: Callable[[], bytes]) -> str:
     from ..compose import decode
 
-    return decode(payload if isinstance(payload, bytes) else _standard_input())
-
-
-def _standard_input() -> bytes:
-    from ..paths import LIMIT
-
-    if sys.stdin is None:
-        raise Refused("stdin", "standard input is closed; name a file instead of -")
-    data = sys.stdin.buffer.read(LIMIT + 1)
-    if len(data) > LIMIT:
-        raise Refused("stdin", f"standard input holds more than {LIMIT:,} bytes")
-    return data
+    return decode(payload())
