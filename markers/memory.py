@@ -72,6 +72,15 @@ class Memory:
         if repo_id is not None:
             self._remember(self._repo_key(), str(repo_id))
 
+    def entry(self, burst: str) -> int | None:
+        """The comment that this entry of a manifest has posted already."""
+        known = self._recall(f"burst:{burst}")
+        return int(known) if known else None
+
+    def learn_entry(self, burst: str, comment_id: int) -> None:
+        """Keep which comment an entry of a manifest has posted."""
+        self._remember(f"burst:{burst}", str(comment_id))
+
     def keys(self) -> list[str]:
         """All names under which the thread may be locked or have intents."""
         repo_id = self._recall(self._repo_key())

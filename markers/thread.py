@@ -57,8 +57,23 @@ class Look:
         """The matches of one marker."""
         return tuple(match for match in self.matches if match.marker == marker)
 
+    def with_written(self, marker: str, comment: Comment) -> Look:
+        """The look as it would be with a comment of ours that was written since."""
+        others = tuple(m for m in self.matches if m.comment.id != comment.id)
+        new = comment.id > self.highest
+        return replace(
+            self,
+            matches=(*others, Match(marker, comment)),
+            highest=max(self.highest, comment.id),
+            total=self.total + new,
+        )
+
+    def without(self, comment_id: int) -> Look:
+        """The look without a comment that is known to be gone."""
+        return replace(self, matches=tuple(m for m in self.matches if m.comment.id != comment_id))
+
     def with_later(self, later: Look) -> Look:
-        """Lay a later look (which may have been ``since`` a time) over this one."""
+        """Lay a later look, which listed only what changed ``since`` a time, over this one."""
         newer = {match.comment.id: match for match in later.matches}
         kept = tuple(m for m in self.matches if m.comment.id not in newer)
         return replace(
@@ -80,9 +95,9 @@ class _Sight:
     surface: Surface | None
 
 
-def only(marker: str) -> Wanted:
-    """Look for exactly one marker."""
-    return lambda line: marker if line == marker else None
+def only(*markers: str) -> Wanted:
+    """Look for exactly these markers."""
+    return lambda line: line if line in markers else None
 
 
 def look(

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from markers import writer
-from markers.call import Order
 from markers.codec import derive
 from markers.contract import load
 from markers.forge import seed
@@ -25,6 +24,7 @@ from markers.setup import Setup, Timing
 from markers.transport.api import GitHub
 from markers.transport.interface import Request, Response
 from markers.transport.rest import HttpxSender
+from markers.writer import Order
 
 
 class Mortal:

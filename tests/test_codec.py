@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from markers import codec, contract, overlap
+from markers import codec, contract
+from markers.contract import overlap
 from markers.errors import Refused
 from markers.model import MAX_NUMBER, Family, Param, Scope, Shape, Status
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from markers.codec import normalise
 from markers.errors import Refused
 from markers.hygiene import decode, legal
-from markers.lookalikes import bare, is_blank
+from markers.hygiene.lookalikes import bare, is_blank
 
 
 def test_bytes_are_read_as_utf8() -> None:

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markers import config, remotes, settings
+from markers import config
+from markers.config import remotes, settings
+from markers.config.files import CHECKOUT_KEYS, OWN_KEYS, Own, read_own, seconds
+from markers.config.remotes import Place, Remote
+from markers.config.settings import Flags, Settings, default_journal, merge, stand
 from markers.errors import Denied, MarkersError, Refused, Usage
-from markers.remotes import Place, Remote
-from markers.settings import Flags, Settings, default_journal, merge, stand
-from markers.settings_files import CHECKOUT_KEYS, OWN_KEYS, Own, read_own, seconds
 
 
 def settled(

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from markers import codec, contract, registry_files
+from markers import codec, contract
+from markers.contract import files as registry_files
+from markers.contract.book import Problem
 from markers.errors import Refused
 from markers.model import Family, Scope, Shape, Status, Surface
-from markers.registry_book import Problem
 
 CONTRACT = contract.load()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from crashing import order_for, setup_for
 
-from markers import clock, recovery, writer
+from markers import clock, writer
 from markers.forge import seed
 from markers.forge.app import Forge
 from markers.forge.server import ForgeServer, serve
@@ -85,7 +85,7 @@ def test_recover_settles_what_a_killed_writer_left(
     setup = _killed_with_an_open_intent(server, tmp_path, landed)
     there = [c.id for c in server.forge.comments(seed.REPO, seed.ISSUE)]
     server.forge.forget()
-    (settled,) = recovery.recover(setup)
+    (settled,) = writer.recover(setup)
     assert settled.outcome == ("landed" if landed else "not-landed")
     assert settled.comment_id == (there[0] if landed else None)
     assert server.forge.writes == []

@@ -23,8 +23,8 @@ from checking import (
 from markers import hygiene
 from markers.codec import parse
 from markers.errors import Refused
-from markers.fences import blocks
 from markers.hygiene import Policy, check, decode
+from markers.hygiene.fences import blocks
 from markers.model import Marker, Surface
 
 RECORDED = Path(os.environ.get("RECORDED_DIR", "")) / "agent-orchestra"

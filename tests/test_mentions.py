@@ -11,9 +11,8 @@ from checking import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markers import mentions
 from markers.errors import Refused
-from markers.hygiene import Policy
+from markers.hygiene import Policy, mentions
 
 MENTIONED = {
     "@pat": "@pat",

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from worlds import CONTRACT, ISSUE, PLAN, PULL, REPO, World, near, world
 
-from markers import reading, undoing
+from markers import reading, writer
 from markers.codec import sha256
 from markers.errors import (
     Absent,
@@ -167,10 +167,10 @@ class TestAudit:
         """The body that an update replaced is written again, by the same rules."""
         world.say(BODY)
         updated = world.write("New.\n")
-        restored = undoing.restore(world.setup(), updated.audit.seq)
+        restored = writer.restore(world.setup(), updated.audit.seq)
         assert restored.action is Action.UPDATED
         assert world.bodies() == [BODY]
-        again = undoing.restore(world.setup(), restored.audit.seq)
+        again = writer.restore(world.setup(), restored.audit.seq)
         assert again.sha256 == updated.sha256
 
     @pytest.mark.parametrize(("seq", "code"), [(99, "no-entry"), (1, "nothing-to-restore")])
@@ -178,7 +178,7 @@ class TestAudit:
         """An entry that is not there, or that replaced nothing."""
         near.write(TEXT)
         with pytest.raises(Refused) as caught:
-            undoing.restore(near.setup(), seq)
+            writer.restore(near.setup(), seq)
         assert caught.value.reason.code == code
 
     def test_live_flaws_show_edits_and_deletions_by_others(self, world: World) -> None:
@@ -426,7 +426,7 @@ class TestDelete:
         gone = world.delete(**STAGE)
         assert (gone.action, gone.comment_id) == (Action.DELETED, made.comment_id)
         assert world.bodies() == []
-        back = undoing.restore(world.setup(), gone.audit.seq)
+        back = writer.restore(world.setup(), gone.audit.seq)
         assert back.action is Action.CREATED
         assert back.sha256 == made.sha256
 

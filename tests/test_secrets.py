@@ -24,8 +24,8 @@ from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_cla
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markers import secrets
-from markers.secrets import Rule, find, safe_echo, shipped
+from markers.hygiene import secrets
+from markers.hygiene.secrets import Rule, find, safe_echo, shipped
 
 REGISTRY = Path(__file__).parents[1] / "registry"
 DIGITS, HEX, LOWER = string.digits, "0123456789abcdef", string.ascii_lowercase

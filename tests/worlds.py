@@ -14,20 +14,20 @@ from typing import Any
 
 import pytest
 
-from markers import clock, reading, undoing, writer
-from markers.call import Order
+from markers import clock, reading, writer
 from markers.codec import derive
 from markers.contract import Contract, load
 from markers.errors import MarkersError
 from markers.forge import seed
 from markers.forge.app import Forge
-from markers.forge.server import serve
+from markers.forge.server import ForgeServer
 from markers.journal.sqlite import SqliteJournal
 from markers.model import Marker, ReadResult, Repo, Thread, WriteResult
 from markers.setup import Setup, Timing
 from markers.testing import ForgeSender
 from markers.transport.api import GitHub
 from markers.transport.rest import HttpxSender
+from markers.writer import Order
 
 WAYS = ("in-process", "rest")
 REPO = seed.REPO
@@ -50,7 +50,7 @@ class World:
         self.forge.sleep = lambda _seconds: None
         self.url = "http://forge.invalid"
         if way == "rest":
-            self.url = stack.enter_context(serve(self.forge)).url
+            self.url = stack.enter_context(ForgeServer(self.forge, hang=0.2)).url
         self.repo = Repo(self.url, *REPO.split("/"))
         self._setups: dict[tuple[str, str], Setup] = {}
 
@@ -115,7 +115,7 @@ class World:
 
     def delete(self, *, setup: Setup | None = None, **order: Any) -> WriteResult:
         """Take back a marker."""
-        return undoing.delete(setup or self.setup(), self.order(**order))
+        return writer.delete(setup or self.setup(), self.order(**order))
 
     def read(self, *, setup: Setup | None = None, **of: Any) -> ReadResult:
         """Read the governing comment."""

@@ -19,10 +19,10 @@ from .documents import Subject
 from .output import Answer, say
 
 if TYPE_CHECKING:
+    from ..config.settings import Place, Settings
     from ..contract import Contract
     from ..journal.interface import Journal
     from ..model import Repo
-    from ..settings import Place, Settings
     from ..setup import Setup
 
 SHARED = "Options of every command"
@@ -61,14 +61,14 @@ class Invocation:
     @cached_property
     def place(self) -> Place:
         """What environment and user say; needed before all options are read, to bound paths."""
-        from ..settings import stand
+        from ..config.settings import stand
 
         return stand(os.environ, Path.cwd())
 
     @cached_property
     def settings(self) -> Settings:
         """All sources merged; asked for only once the whole command line has been read."""
-        from ..settings import Flags, merge
+        from ..config.settings import Flags, merge
 
         names = ("repo", "api_url", "contract", "journal", "deadline")
         given = {name: self.options[name] for name in names if name in self.options}

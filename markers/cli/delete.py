@@ -29,8 +29,8 @@ def command(call: Invocation, /, **given: Any) -> Answer:
 
     Its text stays in the journal: `restore` writes it back.
     """
-    from ..undoing import delete
     from ..writer import Order
+    from ..writer.undoing import delete
 
     target = resolve(call, asked(given))
     order = Order(

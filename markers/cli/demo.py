@@ -76,7 +76,8 @@ def command() -> Answer:
 @contextmanager
 def _stage() -> Iterator[Stage]:
     """Real HTTP, a real journal, nothing of the user's own settings."""
-    from .. import config, settings
+    from .. import config
+    from ..config import settings
     from ..forge import Forge, seed, serve
 
     with (
@@ -206,7 +207,7 @@ def _listed(stage: Stage) -> Step:
 
 def _restored(stage: Stage) -> Step:
     from ..reading import read
-    from ..undoing import restore
+    from ..writer.undoing import restore
 
     journal = stage.setup.open_journal()
     seq = max(each.seq for each in journal.entries() if each.replaced)

@@ -89,7 +89,7 @@ class Seconds(ParamType):
     ) -> float:
         """Hold it to the same rule as the environment variable."""
         del ctx
-        from ..settings_files import seconds
+        from ..config.files import seconds
 
         source = param.opts[0] if param else self.name
         return seconds(value, lambda what: Usage("value", f"{source} {what}"))

@@ -20,7 +20,7 @@ from .params import ParamType
 
 if TYPE_CHECKING:
     from ..bounded import Bounded
-    from ..settings import Place
+    from ..config.settings import Place
 
 STDIN: Final = "-"
 
@@ -59,7 +59,7 @@ def _database(value: str, place: Place) -> Path:
 
 def _journal(value: str, place: Place) -> Path:
     """A name from the user's own file may lie anywhere; a path lies below the roots."""
-    from ..settings import named_journal
+    from ..config.settings import named_journal
 
     if value in place.own.journals or "://" in value:
         return named_journal(value, place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ..model import Action
-from ..recovery import UNKNOWN, Settled, recover
+from ..writer.recovery import UNKNOWN, Settled, recover
 from . import exits
 from .common import Invocation, MarkerCommand, documented
 from .documents import plain

@@ -29,7 +29,7 @@ def command(call: Invocation, /, seq: int, dry_run: bool) -> Answer:
     It is a write like any other: checked, planned and audited.
     """
     from ..config import host
-    from ..undoing import restore
+    from ..writer.undoing import restore
 
     entry = call.journal.entry(seq)
     if entry is not None:

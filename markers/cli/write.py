@@ -85,6 +85,6 @@ def command(call: Invocation, /, **given: Any) -> Answer:
 
 
 def _text(payload: Callable[[], bytes]) -> str:
-    from ..compose import decode
+    from ..hygiene.compose import decode
 
     return decode(payload())

@@ -1,9 +1,7 @@
-"""The one audited writer: every comment that this package writes goes through here.
+"""The order of the protocol's rules (design, section 4; ``docs/protocol.md`` has them as a table).
 
-What may live here: the order of the protocol's rules (design, section 4; ``docs/protocol.md`` has
-them as a table).  Each rule itself lives in the module that its name says: ``hygiene`` checks,
-``thread`` looks, ``plan`` decides, ``delivery`` sends, ``settling`` converges, ``recovery`` settles
-what an interrupted call left behind.
+What may live here: which rule comes after which.  What may not: the rules themselves, which live in
+the modules beside this one, in ``hygiene``, ``thread`` and ``plan``.
 """
 
 from __future__ import annotations
@@ -11,21 +9,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from itertools import chain, repeat
 
-from . import hygiene
+from .. import hygiene
+from ..codec import sha256
+from ..errors import Conflict, Limited, MarkersError, Unreachable
+from ..model import Action, Comment, Reason, Shape, WriteResult
+from ..plan import Move
+from ..selection import Match, Selection, is_mine
+from ..setup import Setup
+from ..thread import Look
+from ..transport import retry
 from .assessing import assess, conflict, observe, selection_of
 from .call import Call, Landed, Order
-from .codec import sha256
 from .delivery import Replan, create, current, edit, reads_as, remove
-from .errors import Conflict, Limited, MarkersError, Unreachable
-from .model import Action, Comment, Reason, Shape, WriteResult
-from .plan import Move
 from .recovery import settle_thread
-from .selection import Match, Selection, is_mine
-from .settling import is_young, settle, shape_of, winner_over
-from .setup import Setup
-from .thread import Look
-from .transport import retry
+from .settling import is_young, require_listed, settle, shape_of, winner_over
 
 __all__ = ["Order", "write"]
 
@@ -97,19 +97,51 @@ def _locked(call: Call, work: Callable[[], WriteResult]) -> WriteResult:
 
 def _round(call: Call, body: str) -> WriteResult:
     for landed in settle_thread(call):
-        _take_in(call, landed, body)
+        take_in(call, landed, body)
+    return deliver(call, body)
+
+
+def deliver(call: Call, body: str) -> WriteResult:
+    """Look, plan and write under the lock, as often as what was planned against changes."""
+    return _delivered(call, lambda: _attempt(call, body))
+
+
+def finish(call: Call, later: Look, body: str, result: WriteResult) -> WriteResult:
+    """Settle what was deferred, by a look that was made for several writes.
+
+    An upsert that lost to an earlier canonical is then brought there as an ordinary write.
+    """
+    call.unsettled, call.defers = None, False
+    settled = partial(_deferred, call, later, body, result)
+    attempts = chain([settled], repeat(partial(_attempt, call, body)))
+    return _delivered(call, lambda: next(attempts)())
+
+
+def _deferred(call: Call, later: Look, body: str, result: WriteResult) -> WriteResult:
+    landed = call.landed
+    assert landed is not None  # noqa: S101 - only what was written is unsettled
+    require_listed(call, landed.comment, later)
+    if landed.before is None:
+        return _concluded(call, later, landed, body)
+    _converge(call, landed.comment, later)
+    return result
+
+
+def _delivered(call: Call, attempt: Callable[[], WriteResult]) -> WriteResult:
+    """Make the attempts, and take back what the result does not name."""
     try:
-        result = planned_again(call, lambda: _attempt(call, body))
+        result = planned_again(call, attempt)
     except Conflict:
         _take_back_twins(call, kept=None)
         raise
-    _take_back_twins(call, kept=result.comment_id)
+    if call.unsettled is None:
+        _take_back_twins(call, kept=result.comment_id)
     return replace(
         result, extras=call.extras, warnings=tuple(call.warnings), requests=call.requests()
     )
 
 
-def _take_in(call: Call, landed: Landed, body: str) -> None:
+def take_in(call: Call, landed: Landed, body: str) -> None:
     """Take an interrupted call's write as our own where it means the same.
 
     Otherwise an upsert's create may be a twin of the canonical: it is one too many unless the
@@ -150,7 +182,23 @@ def _attempt(call: Call, body: str) -> WriteResult:
     selection, plan = assess(call, seen, body)
     if plan.move is Move.CONFLICT:
         raise conflict(call, selection, plan, body)
+    posted = _posted_before(call, seen, body) if plan.move is Move.POST else None
+    if posted is not None:
+        return _left(call, posted, body)
     return _CARRY_OUT[plan.move](call, seen, selection, body)
+
+
+def _posted_before(call: Call, seen: Look, body: str) -> Comment | None:
+    """The record that this entry of the same manifest has posted already, if it still stands."""
+    known = call.memory.entry(call.order.burst) if call.order.burst else None
+    return next(
+        (
+            m.comment
+            for m in seen.matches
+            if m.comment.id == known and reads_as(call, m.comment, body)
+        ),
+        None,
+    )
 
 
 def _planned(call: Call, body: str) -> WriteResult:
@@ -173,9 +221,12 @@ def _planned(call: Call, body: str) -> WriteResult:
 
 def _unchanged(call: Call, _seen: Look, selection: Selection, body: str) -> WriteResult:
     assert selection.governing is not None  # noqa: S101 - the plan compared with it
-    comment = selection.governing.comment
     if call.order.fold_extras:
         _fold(call, selection)
+    return _left(call, selection.governing.comment, body)
+
+
+def _left(call: Call, comment: Comment, body: str) -> WriteResult:
     ref = call.conclude(Action.UNCHANGED, comment_id=comment.id, after=body)
     return call.result(Action.UNCHANGED, comment=comment, before=comment, body=body, audit=ref)
 
@@ -183,6 +234,11 @@ def _unchanged(call: Call, _seen: Look, selection: Selection, body: str) -> Writ
 def _make(call: Call, seen: Look, _selection: Selection, body: str) -> WriteResult:
     made = create(call, body, seen)
     call.landed = Landed(comment=made, action=call.landed_as, ours=True)
+    if call.order.burst:
+        call.memory.learn_entry(call.order.burst, made.id)
+    if call.defers:
+        call.unsettled = seen
+        return call.result(call.landed_as, comment=made, body=body, audit=call.intent)
     return _converged(call, seen, call.landed, body)
 
 
@@ -192,7 +248,10 @@ def _update(call: Call, seen: Look, selection: Selection, body: str) -> WriteRes
     made, ref = edit(call, target, body, seen)
     call.landed = Landed(comment=made, action=Action.UPDATED, before=target, ours=True)
     if is_young(call, target, seen):
-        _converge(call, seen, made)
+        if call.defers:
+            call.unsettled = seen
+        else:
+            _converge(call, made, settle(call, made, seen))
     if call.order.fold_extras:
         _fold(call, selection)
     return call.result(Action.UPDATED, comment=made, before=target, body=body, audit=ref)
@@ -208,9 +267,13 @@ _CARRY_OUT: dict[Move, Callable[[Call, Look, Selection, str], WriteResult]] = {
 
 def _converged(call: Call, seen: Look, landed: Landed, body: str) -> WriteResult:
     """Settle what landed; a record that is one too many gives way to the one before it."""
+    return _concluded(call, settle(call, landed.comment, seen), landed, body)
+
+
+def _concluded(call: Call, later: Look, landed: Landed, body: str) -> WriteResult:
     own = landed.comment
     call.twins.append(own)
-    winner = _converge(call, seen, own)
+    winner = _converge(call, own, later)
     ref = call.conclude(landed.action, comment_id=own.id, after=body)
     if winner is not None:
         kept = winner.comment
@@ -218,9 +281,8 @@ def _converged(call: Call, seen: Look, landed: Landed, body: str) -> WriteResult
     return call.result(landed.action, comment=own, before=landed.before, body=body, audit=ref)
 
 
-def _converge(call: Call, seen: Look, own: Comment) -> Match | None:
-    """Wait until *own* is listed; ``Replan`` where an upsert has an earlier canonical."""
-    later = settle(call, own, seen)
+def _converge(call: Call, own: Comment, later: Look) -> Match | None:
+    """The record that makes ours one too many; ``Replan`` where an upsert has a canonical."""
     call.extras = selection_of(call, later).extras
     winner = winner_over(call, own, later)
     if winner is not None and shape_of(call) is Shape.UPSERT:

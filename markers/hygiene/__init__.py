@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..codec import lines_of, matches
+from ..errors import Refused
+from ..model import Family, Marker, Scope, Status, Surface
 from . import mentions, secrets
-from .codec import lines_of, matches
 from .compose import compose, decode, legal, payload_of
-from .errors import Refused
 from .fences import blocks
 from .live_lines import faults, never_closed
 from .lookalikes import Known, bare, is_blank
-from .model import Family, Marker, Scope, Status, Surface
 from .secrets import safe_echo
 
 __all__ = ["Checked", "Known", "Policy", "check", "compose", "decode", "legal"]

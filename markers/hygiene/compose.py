@@ -9,10 +9,10 @@ from __future__ import annotations
 import codecs
 import re
 
-from .codec import first_line, lines_of, matches
-from .errors import Refused
+from ..codec import first_line, lines_of, matches
+from ..errors import Refused
+from ..model import Marker
 from .lookalikes import FirstLine, Known, bare, is_blank, refusal
-from .model import Marker
 
 BOM = "\ufeff"
 # All of Unicode's control characters (Cc) but tab, CR and LF; NEL (U+0085) is one of them.

@@ -1,7 +1,7 @@
 """Registry files, read through ``Traversable`` and turned into values.
 
 What may live here: finding files, TOML to dictionaries, dictionaries to ``Family`` and ``Row``.
-What may not: any judgement of what a file says (``registry_rules``) and any meaning of the whole
+What may not: any judgement of what a file says (``rules``) and any meaning of the whole
 (``contract``).
 
 A directory of the registry's format holds ``families/NAME.toml`` and ``rows/ID.toml``; whatever
@@ -16,7 +16,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .model import Family, Param, Row, Scope, Shape, Status, Surface, Survival
+from ..model import Family, Param, Row, Scope, Shape, Status, Surface, Survival
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

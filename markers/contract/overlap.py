@@ -16,8 +16,8 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from string import ascii_lowercase, digits
 
-from . import codec
-from .model import Family
+from .. import codec
+from ..model import Family
 
 _DIGIT = frozenset(digits)
 _FIRST_DIGIT = _DIGIT - {"0"}

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..model import Family, Marker
 from .lookalikes import Known, bare, repaired
-from .model import Family, Marker
 
 # A block can begin with a YAML key alone on its line instead of a comment.
 _HEAD = re.compile(r"[A-Za-z_-]+:")

@@ -5,16 +5,17 @@ What may live here: the looks after a write and what they show (design, section 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from . import clock
+from .. import clock
+from ..codec import sha256
+from ..errors import NotVerified
+from ..model import Action, Comment, Shape
+from ..selection import Match, Selection, select
+from ..thread import Look, look, only
 from .call import Call
-from .codec import sha256
 from .delivery import Replan, current
-from .errors import NotVerified
-from .model import Action, Comment, Shape
-from .selection import Match, Selection, select
-from .thread import Look, look, only
 
 MARGIN = 60.0
 """Seconds before the observing look from which changes are listed: replicas lag."""
@@ -31,18 +32,33 @@ def is_young(call: Call, target: Comment, seen: Look) -> bool:
 def settle(call: Call, own: Comment, seen: Look) -> Look:
     """List what changed until the listing holds *own*, laid over what was *seen* before.
 
-    Raises ``Replan`` when our comment is gone, ``NotVerified`` when it stays invisible.
+    Raises what ``require_listed`` raises.
     """
+    later = await_listed(call, {own.id: own}, seen, (call.order.marker.text,))
+    require_listed(call, own, later)
+    return later
+
+
+def require_listed(call: Call, own: Comment, later: Look) -> None:
+    """Raise ``Replan`` when our comment is gone, ``NotVerified`` when it only stays invisible."""
+    if not _lists(later, own):
+        _give_up(call, own)
+
+
+def await_listed(
+    call: Call, owns: Mapping[int, Comment], seen: Look, markers: Sequence[str]
+) -> Look:
+    """List what changed until the listing holds all of *owns*, or they have had their time."""
     since = None if seen.pages > 1 or seen.date is None else seen.date - MARGIN
-    marker = call.order.marker.text
     give_up = clock.monotonic() + call.setup.timing.visible
     pause = FIRST_PAUSE
     while True:
-        later = seen.with_later(look(call.transport, call.order.thread, only(marker), since=since))
-        if any(match.comment.id == own.id and _is(match, own) for match in later.of(marker)):
+        listed = look(call.transport, call.order.thread, only(*markers), since=since)
+        later = listed if since is None else seen.with_later(listed)
+        missing = [own for own in owns.values() if not _lists(later, own)]
+        late = clock.monotonic() >= give_up or call.transport.deadline.remaining() <= pause
+        if not missing or late:
             return later
-        if clock.monotonic() >= give_up or call.transport.deadline.remaining() <= pause:
-            _give_up(call, own)
         clock.sleep(pause)
         pause = min(pause * 2, 4.0)
 
@@ -74,9 +90,12 @@ def shape_of(call: Call) -> Shape:
     return call.order.family.shape
 
 
-def _is(match: Match, own: Comment) -> bool:
+def _lists(later: Look, own: Comment) -> bool:
     """Whether the listing shows our write already, not the comment as it was before."""
-    return match.comment.updated_at >= own.updated_at
+    return any(
+        match.comment.id == own.id and match.comment.updated_at >= own.updated_at
+        for match in later.matches
+    )
 
 
 def _give_up(call: Call, own: Comment) -> NoReturn:

@@ -11,10 +11,9 @@ next write or ``recover`` settles it.
 
 from __future__ import annotations
 
-from . import clock
-from .call import Call
-from .codec import matches, sha256
-from .errors import (
+from .. import clock
+from ..codec import matches, sha256
+from ..errors import (
     Broken,
     Conflict,
     Gone,
@@ -25,10 +24,11 @@ from .errors import (
     Unknown,
     Withdrawn,
 )
-from .model import Action, AuditRef, Comment, Reason
-from .plan import Effect, effect_of_edit
-from .selection import is_mine
-from .thread import Look, look, only
+from ..model import Action, AuditRef, Comment, Reason
+from ..plan import Effect, effect_of_edit
+from ..selection import is_mine
+from ..thread import Look, look, only
+from .call import Call
 
 ATTEMPTS = 3
 """How often one write is sent when each look proves that it has not landed."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from ..errors import Absent, Conflict, Refused
+from ..model import Action, Repo, Thread, WriteResult
+from ..selection import author_name, is_mine
+from ..setup import Setup
 from .assessing import observe, selection_of
 from .call import Call, Order
 from .delivery import remove
-from .errors import Absent, Conflict, Refused
-from .model import Action, Repo, Thread, WriteResult
+from .protocol import in_rounds, planned_again, told, write
 from .recovery import marker_of, settle_thread
-from .selection import author_name, is_mine
-from .setup import Setup
-from .writer import in_rounds, planned_again, told, write
 
 
 def delete(setup: Setup, order: Order) -> WriteResult:

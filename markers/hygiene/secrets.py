@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from .codec import lines_of
-from .errors import echo
-from .registry_files import shipped as registry
+from ..codec import lines_of
+from ..contract.files import shipped as registry
+from ..errors import echo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

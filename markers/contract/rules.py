@@ -1,7 +1,7 @@
 """What the entries of a registry must satisfy, alone and among each other.
 
 What may live here: the rules, each a small function that yields key and reason, and the tables that
-list them.  What may not: reading files (``registry_book``) and what becomes of a problem
+list them.  What may not: reading files (``book``) and what becomes of a problem
 (``contract``).
 """
 
@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations
 
-from . import codec, overlap
-from .model import Family, Row, Scope
-from .registry_book import CUT, Book, Entry, Problem
+from .. import codec
+from ..model import Family, Row, Scope
+from . import overlap
+from .book import CUT, Book, Entry, Problem
 
 Finding = tuple[str, str]
 """Key and reason."""

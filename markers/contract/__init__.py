@@ -1,8 +1,8 @@
 """The session-memory contract: families and rows, looked up, parsed and recognised in text.
 
 What may live here: the contract as the rest of the house asks for it, and the choice of which
-files make it up.  What may not: reading files (``registry_files``, ``registry_book``), the rules
-they must satisfy (``registry_rules``), and what is done about a marker in a text (``hygiene``).
+files make it up.  What may not: reading files (``files``, ``book``), the rules
+they must satisfy (``rules``), and what is done about a marker in a text (``hygiene``).
 
 The shipped files are proved by the tests and by ``check``, so that a start reads only what it needs
 of them and judges nothing; overlays are read whole and judged each time.
@@ -17,15 +17,15 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from . import codec
-from .errors import Refused
-from .model import Family, Marker, Row, Scope
-from .registry_files import FAMILIES, ROWS, Shelf, listing, shipped, shipped_family, shipped_row
+from .. import codec
+from ..errors import Refused
+from ..model import Family, Marker, Row, Scope
+from .files import FAMILIES, ROWS, Shelf, listing, shipped, shipped_family, shipped_row
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-    from .registry_book import Book, Problem
+    from .book import Book, Problem
 
 _WILDCARD = r"(?:[^\s<>{}]+|\{[^<>{}]*\})"
 _INSIDE = (Scope.BLOCK, Scope.POINTER)
@@ -164,7 +164,7 @@ def check(directory: Traversable) -> list[Problem]:
     A directory that has ``schemas/`` is a registry of its own and is judged alone; any other is
     judged as an overlay on the shipped one.
     """
-    from .registry_book import Book
+    from .book import Book
 
     book = Book()
     alone = directory.joinpath("schemas").is_dir()
@@ -175,7 +175,7 @@ def check(directory: Traversable) -> list[Problem]:
 
 
 def _read(overlays: Sequence[Traversable], families_only: Sequence[Traversable]) -> Book:
-    from .registry_book import Book  # judging costs imports that the shipped contract can spare
+    from .book import Book  # judging costs imports that the shipped contract can spare
 
     book = Book()
     for source, root in enumerate([shipped(), *overlays]):
@@ -186,7 +186,7 @@ def _read(overlays: Sequence[Traversable], families_only: Sequence[Traversable])
 
 
 def _judged(book: Book, *, since: int) -> list[Problem]:
-    from .registry_rules import judge
+    from .rules import judge
 
     return judge(book, since=since)
 

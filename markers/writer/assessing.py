@@ -6,14 +6,14 @@ and asking the decision table.  What may not: any write.
 
 from __future__ import annotations
 
+from ..codec import sha256
+from ..errors import Conflict, Refused
+from ..model import Action, Shape, Surface
+from ..plan import Governing, Plan, Question, decide
+from ..selection import Selection, author_name, is_mine, needs_identity, select
+from ..thread import FULL, NEARLY_FULL, Look, look, only
 from .call import Call
-from .codec import sha256
-from .errors import Conflict, Refused
-from .model import Action, Shape, Surface
-from .plan import Governing, Plan, Question, decide
-from .selection import Selection, author_name, is_mine, needs_identity, select
 from .settling import shape_of
-from .thread import FULL, NEARLY_FULL, Look, look, only
 
 _NAMES = {Surface.ISSUE: "an issue", Surface.PULL_REQUEST: "a pull request"}
 
@@ -21,6 +21,10 @@ _NAMES = {Surface.ISSUE: "an issue", Surface.PULL_REQUEST: "a pull request"}
 def observe(call: Call) -> Look:
     """Read the thread and prove its surface; who we are is asked beside it when not known."""
     order, memory = call.order, call.memory
+    glance, call.glance = call.glance, None
+    if glance is not None:
+        call.surface = proved_surface(call, glance)
+        return glance
     ask = shape_of(call) is Shape.UPSERT and memory.remembered_me() is None
     seen = look(
         call.transport,
@@ -30,13 +34,14 @@ def observe(call: Call) -> Look:
     )
     memory.learn_surface(seen.surface)
     memory.learn_repo_id(seen.repo_id)
-    call.surface = _proved_surface(call, seen)
+    call.surface = proved_surface(call, seen)
     if seen.total >= NEARLY_FULL:
         call.warn("thread-nearly-full", f"{order.thread} holds {seen.total} of {FULL} comments")
     return seen
 
 
-def _proved_surface(call: Call, seen: Look) -> Surface:
+def proved_surface(call: Call, seen: Look) -> Surface:
+    """What the thread is, refused where the family does not belong on it."""
     order = call.order
     allowed = order.family.surfaces_for(dict(order.marker.params))
     wanted = (order.surface,) if order.surface else allowed

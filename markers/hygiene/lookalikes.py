@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from . import codec
-from .errors import Refused
-from .model import Family, Marker
+from .. import codec
+from ..errors import Refused
+from ..model import Family, Marker
 from .secrets import safe_echo
 
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .errors import MarkersError, Refused, echo
-from .selection import Trust, parse_trust
+from ..errors import MarkersError, Refused, echo
+from ..selection import Trust, parse_trust
 
 MENTIONS = ("allow", "warn", "neutralise", "refuse")
 """From the loosest to the strictest; ``warn`` is the default."""

@@ -1,7 +1,7 @@
 """Reading registry files with every complaint collected.
 
 What may live here: TOML and schema errors, names that are taken, and what a checkout's directory
-may not say.  What may not: rules that need the meaning of an entry (``registry_rules``).
+may not say.  What may not: rules that need the meaning of an entry (``rules``).
 
 A file that is not TOML, or that the schema refuses, is reported and goes no further, so that one
 mistake is told once.
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .model import Family, Row
-from .registry_files import FAMILIES, ROWS, family_of, listing, row_of, shipped
+from ..model import Family, Row
+from .files import FAMILIES, ROWS, family_of, listing, row_of, shipped
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

@@ -9,12 +9,12 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from .clock import Deadline
-from .codec import lines_of, normalise, sha256
-from .errors import Denied, MarkersError, NotVerified, Unavailable, Unknown
-from .journal.interface import Journal, Kind, Record
-from .memory import Memory
-from .model import (
+from ..clock import Deadline
+from ..codec import lines_of, normalise, sha256
+from ..errors import Denied, MarkersError, NotVerified, Unavailable, Unknown
+from ..journal.interface import Journal, Kind, Record
+from ..memory import Memory
+from ..model import (
     Action,
     AuditRef,
     Change,
@@ -28,8 +28,9 @@ from .model import (
     Thread,
     WriteResult,
 )
-from .setup import Setup
-from .transport.interface import Stored, Transport
+from ..setup import Setup
+from ..thread import Look
+from ..transport.interface import Stored, Transport
 
 METHODS = ("GET", "POST", "PATCH", "DELETE")
 
@@ -51,6 +52,8 @@ class Order:
     fold_extras: bool = False
     dry_run: bool = False
     command: str = "write"
+    burst: str | None = None
+    """Names this entry of its manifest, so that running the manifest again does not post twice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +92,17 @@ class Call:
     """Whether what was planned against has changed once already."""
     slot_reserved: bool = False
     """Whether this call has waited for its turn to create a comment."""
+    glance: Look | None = None
+    """A look that others have made already; used for the next plan, once."""
+    defers: bool = False
+    """Whether what is written is settled later, together with others."""
+    unsettled: Look | None = None
+    """The look on which something was written that is still to be settled."""
 
     @classmethod
-    def begin(cls, setup: Setup, order: Order) -> Call:
-        """Start the deadline and the count of requests."""
-        deadline = Deadline(setup.timing.deadline)
+    def begin(cls, setup: Setup, order: Order, deadline: Deadline | None = None) -> Call:
+        """Start the count of requests, and the deadline unless it is shared."""
+        deadline = deadline or Deadline(setup.timing.deadline)
         return cls(setup=setup, order=order, transport=setup.connection.begin(deadline))
 
     @cached_property

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import clock
+from .. import clock
+from ..codec import sha256
+from ..errors import MarkersError, Unavailable, Unknown
+from ..journal.interface import Entry, Record
+from ..model import Action, Comment, Family, Marker, Reason, Repo, Scope, Shape, Status, Thread
+from ..plan import Effect, effect_of_edit
+from ..setup import Setup
 from .call import Call, Landed, Order
-from .codec import sha256
 from .delivery import current, remove, search
-from .errors import MarkersError, Unavailable, Unknown
-from .journal.interface import Entry, Record
-from .model import Action, Comment, Family, Marker, Reason, Repo, Scope, Shape, Status, Thread
-from .plan import Effect, effect_of_edit
 from .settling import winner_over
-from .setup import Setup
 
 LANDED = "landed"
 NOT_LANDED = "not-landed"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import Refused, Unavailable
+from ..errors import Refused, Unavailable
 
 OWNER = r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9_])?"
 NAME = r"[A-Za-z0-9._-]{1,100}"

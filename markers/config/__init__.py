@@ -10,22 +10,22 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.resources.abc import Traversable
 
+from ..bounded import directory_bounded
+from ..contract import Contract, load
+from ..errors import Refused, Usage, echo
+from ..hygiene import Policy
+from ..journal.interface import Journal
+from ..journal.sqlite import SqliteJournal
+from ..model import Repo
+from ..paths import Roots
+from ..setup import Setup, Timing
+from ..transport import gh
+from ..transport.api import GitHub
+from ..transport.auth import Token, host_of, is_loopback, known_hosts, resolve_api_url, token_for
+from ..transport.rest import HttpxSender
+from ..transport.wire import API_VERSION
 from . import remotes
-from .bounded import directory_bounded
-from .contract import Contract, load
-from .errors import Refused, Usage, echo
-from .hygiene import Policy
-from .journal.interface import Journal
-from .journal.sqlite import SqliteJournal
-from .model import Repo
-from .paths import Roots
 from .settings import Settings
-from .setup import Setup, Timing
-from .transport import gh
-from .transport.api import GitHub
-from .transport.auth import Token, host_of, is_loopback, known_hosts, resolve_api_url, token_for
-from .transport.rest import HttpxSender
-from .transport.wire import API_VERSION
 
 NO_PACING = "MARKERS_TEST_NO_PACING"
 """The named switch that turns the pacing of POSTs off; a real server never sees its effect."""

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from .errors import Refused, Usage, echo
-from .paths import Roots, find_git_top, scratch_roots
-from .selection import Trust
-from .settings_files import (
+from ..errors import Refused, Usage, echo
+from ..paths import Roots, find_git_top, scratch_roots
+from ..selection import Trust
+from ..setup import Timing
+from .files import (
     JOURNAL_NAME,
     MENTIONS,
     Checkout,
@@ -28,7 +29,6 @@ from .settings_files import (
     seconds,
     trust,
 )
-from .setup import Timing
 
 APP = "handoff-markers"
 _ENGINE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
