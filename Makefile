@@ -1,0 +1,40 @@
+# `make demo` and `make test` do their own set-up; they need Python 3.11+, make and git.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+PY := .venv/bin/python
+
+.PHONY: help demo test bench docs record pins clean ready-run ready-dev
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 - \2/p' Makefile
+
+demo: ready-run ## a round trip on the embedded server, explained; no account and no token needed
+	@.venv/bin/persist-marker demo
+
+test: ready-dev ## lint, types and all tests
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) -m mypy
+	$(PY) -m pytest -n 2
+
+bench: ready-dev ## measure cost and start-up beside peers; writes docs/benchmarks.md
+	$(PY) -m bench.run
+
+docs: ready-dev ## write the generated pages of docs/ anew
+	$(PY) -m cogapp -r -I scripts docs/*.md
+
+record: ready-dev ## record the cassettes anew against a real scratch repository (it says what to set)
+	$(PY) scripts/record.py
+
+pins: ## pin the requirements anew (needs uv); UPGRADE=--upgrade takes newer versions
+	scripts/pin.sh $(UPGRADE)
+
+clean: ## remove what the other targets made
+	rm -rf .venv .tmp build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+
+ready-run:
+	@scripts/setup.sh run
+
+ready-dev:
+	@scripts/setup.sh dev

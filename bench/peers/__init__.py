@@ -1,0 +1,1 @@
+"""What people write instead: short scripts without retries, reading back or a journal."""
