@@ -163,7 +163,7 @@ def _bracketed(transport: Transport, scan: Scan, first: _Sight) -> list[_Sight] 
     if not first.page.more:
         return [first]
     between, last = _others(transport, scan, first)
-    if last is None or not all(sight.ids for sight in (*between, last)):
+    if not all(sight.ids for sight in (*between, last)):
         return None
     last_again, first_again = transport.side_by_side(
         [partial(scan, last.page.number, before=last), partial(scan, 1, before=first)]
@@ -173,23 +173,21 @@ def _bracketed(transport: Transport, scan: Scan, first: _Sight) -> list[_Sight] 
     return [first_again, *between, last_again]
 
 
-def _others(transport: Transport, scan: Scan, first: _Sight) -> tuple[list[_Sight], _Sight | None]:
-    if first.page.last is None:
-        return _serially(scan)
-    last = scan(first.page.last)
-    pages = range(2, first.page.last)
-    between = transport.side_by_side([partial(scan, number) for number in pages])
+def _others(transport: Transport, scan: Scan, first: _Sight) -> tuple[list[_Sight], _Sight]:
+    """The last page, and only then the pages between: a shift meanwhile moves the last page."""
+    last = scan(first.page.last or _serially(scan))
     while last.page.more and last.ids:
-        between.append(last)
         last = scan(last.page.number + 1)
-    return between, last
+    pages = range(2, last.page.number)
+    return transport.side_by_side([partial(scan, number) for number in pages]), last
 
 
-def _serially(scan: Scan) -> tuple[list[_Sight], _Sight | None]:
-    sights = [scan(2)]
-    while sights[-1].page.more and sights[-1].ids:
-        sights.append(scan(sights[-1].page.number + 1))
-    return sights[:-1], sights[-1]
+def _serially(scan: Scan) -> int:
+    """The number of the last page where no link tells it; what is seen on the way is not used."""
+    number = 2
+    while (sight := scan(number)).page.more and sight.ids:
+        number += 1
+    return number
 
 
 def _scan(

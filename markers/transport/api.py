@@ -19,6 +19,7 @@ from ..clock import Deadline
 from ..errors import Denied, MarkersError, Moved, Unavailable
 from ..model import Account, Repo, Thread
 from . import links, wire
+from .crew import Crew
 from .failures import failure, is_write
 from .interface import Issue, Page, Request, Response, Sender, Stored
 from .retry import reads
@@ -47,7 +48,7 @@ class GitHub:
         self.sender = sender
         self.api_url = api_url
         self.fingerprint = fingerprint
-        self.max_side_by_side = max_side_by_side
+        self.crew = Crew(max_side_by_side)
         self.headers: Mapping[str, str] = MappingProxyType(wire.headers(token, api_version))
 
     def begin(self, deadline: Deadline) -> Api:
@@ -56,6 +57,7 @@ class GitHub:
 
     def close(self) -> None:
         """Let go of the connections."""
+        self.crew.close()
         self.sender.close()
 
 
@@ -122,23 +124,7 @@ class Api:
 
         Fewer run at once when the pages of this call are large.
         """
-        bound = max(1, min(self._connection.max_side_by_side, IN_FLIGHT // self._largest))
-        if min(bound, len(calls)) <= 1:
-            return [call() for call in calls]
-        from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-
-        pool = ThreadPoolExecutor(min(bound, len(calls)), "markers-read")
-        patient = True
-        try:
-            running = [pool.submit(call) for call in calls]
-            wait(running, return_when=FIRST_EXCEPTION)
-            failed = [future for future in running if future.done() and future.exception()]
-            return [future.result() for future in failed or running]
-        except KeyboardInterrupt:
-            patient = False  # they only read, and a silent server would keep the user waiting
-            raise
-        finally:
-            pool.shutdown(wait=patient, cancel_futures=True)
+        return self._connection.crew.run(calls, max(1, IN_FLIGHT // self._largest))
 
     def comment(self, repo: Repo, comment_id: int) -> Stored:
         """One comment; ``Gone`` when it is not there."""
