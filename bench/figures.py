@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import median
 
+from .bursts import figures_of_bursts
 from .page import Figure, figures, mib, ms, requests, table
 from .stats import interleaved, paired_ratio, spread
 from .tools import COMMAND, OURS, TOOLS
@@ -42,7 +43,7 @@ def ours(track: Track, case: Case) -> list[Upsert]:
 
 def promises(track: Track) -> str:
     """The figures that have a bar."""
-    return figures([*_cold(track), _memory(track), *_starts(track)])
+    return figures([*_cold(track), _memory(track), *_starts(track), *figures_of_bursts(track)])
 
 
 def _cold(track: Track) -> list[Figure]:

@@ -46,7 +46,7 @@ class Track:
     """A forge and an empty home directory: everything that contestants run on."""
 
     def __init__(self, forge: Forge, scratch: Path) -> None:
-        self.forge, self._scratch = forge, scratch
+        self.forge, self.scratch = forge, scratch
         self._threads: dict[tuple[int, str], int] = {}
         self._nth = itertools.count(1)
 
@@ -54,10 +54,10 @@ class Track:
         """Let *tool* write once; raises ``WrongEnd`` unless exactly one comment holds the text."""
         job = self._job(case)
         payload = f"{PAYLOAD}\nUpdate {next(self._nth)}.\n" if case.change else PAYLOAD
-        env = environment(self._scratch / "home", self.forge.url)
+        env = environment(self.scratch / "home", self.forge.url)
         self.forge.take()
         self.forge.latency(case.latency)
-        done = run(TOOLS[tool](job), env=env, cwd=str(self._scratch), stdin=payload)
+        done = run(TOOLS[tool](job), env=env, cwd=str(self.scratch), stdin=payload)
         self.forge.latency(0.0)
         requests = self.forge.take()
         held = self.forge.reset(job.number, case.comments, job.marker)
@@ -68,8 +68,8 @@ class Track:
 
     def plain(self, *argv: str) -> Run:
         """A process beside: no thread, the same empty home."""
-        env = environment(self._scratch / "home", self.forge.url)
-        done = run(argv, env=env, cwd=str(self._scratch))
+        env = environment(self.scratch / "home", self.forge.url)
+        done = run(argv, env=env, cwd=str(self.scratch))
         if done.code != 0:
             raise WrongEnd(f"{argv}: exit {done.code}\n{done.err[-2000:]}")
         return done

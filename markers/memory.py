@@ -81,7 +81,7 @@ class Memory:
         """Keep which comment an entry of a manifest has posted."""
         self._remember(f"burst:{burst}", str(comment_id))
 
-    def keys(self) -> list[str]:
+    def names(self) -> list[str]:
         """All names under which the thread may be locked or have intents."""
         repo_id = self._recall(self._repo_key())
         known = [self.thread.key(int(repo_id))] if repo_id else []

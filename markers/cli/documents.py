@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..journal.interface import Entry
 from ..model import ReadResult, Reason, WriteResult
+
+if TYPE_CHECKING:
+    from ..burst import BurstResult
 
 SCHEMA_VERSION = 1
 METHODS = ("GET", "POST", "PATCH", "DELETE")
@@ -49,6 +52,12 @@ def written(result: WriteResult) -> Document:
     document: Document = plain(result)
     document["requests"] = {method: result.requests.get(method, 0) for method in METHODS}
     return document
+
+
+def bursted(result: BurstResult) -> Document:
+    """The document of ``burst``: a write's document and a status for each entry, in order."""
+    entries = [{**written(entry), "status": entry.status.value} for entry in result.results]
+    return {**plain(result), "results": entries}
 
 
 def found(result: ReadResult, *, body: bool) -> Document:
@@ -101,6 +110,7 @@ EMPTY: Mapping[str, Document] = {
     "delete": _WRITE,
     "restore": _WRITE,
     "read": _READ,
+    "burst": {"results": [], "problems": []},
     "list": {"markers": None},
     "recover": {"settled": None},
     "registry list": {"rows": None, "families": None},

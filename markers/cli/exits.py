@@ -13,6 +13,8 @@ from . import INTERRUPTED
 OK = 0
 FOUND = 1
 USAGE = 2
+INCOMPLETE = 5
+UNKNOWN = 8
 BUG = 70
 
 CODES = MappingProxyType(
@@ -26,12 +28,12 @@ CODES = MappingProxyType(
         Action.DELETED: OK,
         Action.REFUSED: 3,
         Action.CONFLICT: 4,
-        Action.LANDED_UNVERIFIED: 5,
-        Action.LANDED_INCOMPLETE: 5,
-        Action.WITHDRAWN: 5,
+        Action.LANDED_UNVERIFIED: INCOMPLETE,
+        Action.LANDED_INCOMPLETE: INCOMPLETE,
+        Action.WITHDRAWN: INCOMPLETE,
         Action.DENIED: 6,
         Action.UNAVAILABLE: 7,
-        Action.UNKNOWN: 8,
+        Action.UNKNOWN: UNKNOWN,
         Action.ABSENT: 10,
     }
 )

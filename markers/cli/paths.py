@@ -27,11 +27,14 @@ STDIN: Final = "-"
 
 def _payload(value: str, place: Place) -> Callable[[], bytes]:
     """Reads the file at once and whole, when the command knows what it is about."""
-    if value == STDIN:
-        return _standard_input
+    return _standard_input if value == STDIN else partial(read_payload, value, place)
+
+
+def read_payload(value: str, place: Place) -> bytes:
+    """The bytes of a payload file, bounded; a manifest names its payloads, too."""
     from ..paths import read_bounded
 
-    return partial(read_bounded, value, place.roots, cwd=place.directory)
+    return read_bounded(value, place.roots, cwd=place.directory)
 
 
 def _standard_input() -> bytes:

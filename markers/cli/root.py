@@ -24,6 +24,7 @@ LONGEST = 300
 """Characters of a usage error: it may repeat what was typed."""
 COMMANDS: Mapping[str, str] = {
     "write": "write",
+    "burst": "burst",
     "read": "read",
     "list": "listing",
     "delete": "delete",

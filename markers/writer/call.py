@@ -61,6 +61,7 @@ class Landed:
     """A comment that was written before the look that is being planned on."""
 
     comment: Comment
+    marker: str
     action: Action
     """What its success is called."""
     before: Comment | None = None
@@ -92,6 +93,8 @@ class Call:
     """Whether what was planned against has changed once already."""
     slot_reserved: bool = False
     """Whether this call has waited for its turn to create a comment."""
+    companion: Call | None = None
+    """Another call on the same thread, whose memory serves this one as well."""
     glance: Look | None = None
     """A look that others have made already; used for the next plan, once."""
     defers: bool = False
@@ -113,8 +116,15 @@ class Call:
     @cached_property
     def memory(self) -> Memory:
         """Facts remembered for this token and thread; a dry run does without a journal."""
+        if self.companion is not None:
+            return self.companion.memory
         journal = self.setup.journal_if_any() if self.order.dry_run else self.journal
         return Memory(self.transport, self.order.thread, journal)
+
+    def landing(self, comment: Comment, action: Action, before: Comment | None = None) -> Landed:
+        """What this call has just written."""
+        marker = self.order.marker.text
+        return Landed(comment=comment, marker=marker, action=action, before=before, ours=True)
 
     def warn(self, code: str, detail: str) -> None:
         """Add a warning once."""

@@ -52,13 +52,13 @@ def told(call: Call, work: Callable[[Call], WriteResult]) -> WriteResult:
 
 
 def _write(call: Call) -> WriteResult:
-    body = _checked_body(call)
+    body = checked_body(call)
     if call.order.dry_run:
-        return _rounds(call)(lambda: _planned(call, body))
+        return _rounds(call)(lambda: planned(call, body))
     return in_rounds(call, lambda: _round(call, body))
 
 
-def _checked_body(call: Call) -> str:
+def checked_body(call: Call) -> str:
     """Compose the candidate and check all that can be checked without a request."""
     order, setup = call.order, call.setup
     candidate = hygiene.compose(order.payload, order.marker, setup.contract)
@@ -85,7 +85,7 @@ def _rounds(call: Call) -> Callable[[Callable[[], WriteResult]], WriteResult]:
 
 def _locked(call: Call, work: Callable[[], WriteResult]) -> WriteResult:
     """Hold the thread for one round; a round that will be repeated leaves no intent open."""
-    with call.journal.lock(call.memory.keys(), wait=call.transport.deadline.remaining()):
+    with call.journal.lock(call.memory.names(), wait=call.transport.deadline.remaining()):
         try:
             return work()
         except (Limited, Unreachable) as error:
@@ -97,7 +97,8 @@ def _locked(call: Call, work: Callable[[], WriteResult]) -> WriteResult:
 
 def _round(call: Call, body: str) -> WriteResult:
     for landed in settle_thread(call):
-        take_in(call, landed, body)
+        if landed.marker == call.order.marker.text:
+            take_in(call, landed, body)
     return deliver(call, body)
 
 
@@ -201,7 +202,7 @@ def _posted_before(call: Call, seen: Look, body: str) -> Comment | None:
     )
 
 
-def _planned(call: Call, body: str) -> WriteResult:
+def planned(call: Call, body: str) -> WriteResult:
     """A dry run: the look and the plan, and what would be done."""
     selection, plan = assess(call, observe(call), body)
     if plan.move is Move.CONFLICT:
@@ -233,7 +234,7 @@ def _left(call: Call, comment: Comment, body: str) -> WriteResult:
 
 def _make(call: Call, seen: Look, _selection: Selection, body: str) -> WriteResult:
     made = create(call, body, seen)
-    call.landed = Landed(comment=made, action=call.landed_as, ours=True)
+    call.landed = call.landing(made, call.landed_as)
     if call.order.burst:
         call.memory.learn_entry(call.order.burst, made.id)
     if call.defers:
@@ -246,7 +247,7 @@ def _update(call: Call, seen: Look, selection: Selection, body: str) -> WriteRes
     assert selection.governing is not None  # noqa: S101 - the plan updates it
     target = selection.governing.comment
     made, ref = edit(call, target, body, seen)
-    call.landed = Landed(comment=made, action=Action.UPDATED, before=target, ours=True)
+    call.landed = call.landing(made, Action.UPDATED, before=target)
     if is_young(call, target, seen):
         if call.defers:
             call.unsettled = seen

@@ -57,11 +57,11 @@ def recover(setup: Setup) -> tuple[Settled, ...]:
 def settle_thread(call: Call) -> list[Landed]:
     """Settle the thread's open intents before anything new is written (4.1).
 
-    The answer is what proves landed of this call's marker.  Raises ``Unavailable`` when an intent
-    cannot be settled: nothing new was written.
+    The answer is what proves landed, of any marker.  Raises ``Unavailable`` when an intent cannot
+    be settled: nothing new was written.
     """
     landed = []
-    for entry in call.journal.open_intents(call.memory.keys()):
+    for entry in call.journal.open_intents(call.memory.names()):
         try:
             finding = _settle(_reopened(call.setup, entry), entry)
         except MarkersError as error:
@@ -70,10 +70,10 @@ def settle_thread(call: Call) -> list[Landed]:
                 f"an earlier write (journal entry {entry.seq}) has an unknown outcome and cannot "
                 f"be settled now: {error}; nothing was written",
             ) from error
-        same = entry.record.marker == call.order.marker.text and entry.record.action != "delete"
-        if finding.outcome == LANDED and finding.comment and same:
+        if finding.outcome == LANDED and finding.comment and entry.record.action != "delete":
             meant = Action(entry.record.meant or Action.CREATED)
-            landed.append(Landed(comment=finding.comment, action=meant))
+            marker = entry.record.marker
+            landed.append(Landed(comment=finding.comment, marker=marker, action=meant))
     return landed
 
 
@@ -83,7 +83,7 @@ def _recover_one(setup: Setup, entry: Entry) -> Settled:
         call = _reopened(setup, entry)
         if record.api_url != setup.connection.api_url:
             raise Unknown("other-host", f"it went to {record.api_url}; run recover for that host")
-        with call.journal.lock(call.memory.keys(), wait=call.transport.deadline.remaining()):
+        with call.journal.lock(call.memory.names(), wait=call.transport.deadline.remaining()):
             finding = _settle(call, entry)
     except MarkersError as error:
         return _settled(entry, UNKNOWN, record.comment_id, error.reason.detail)

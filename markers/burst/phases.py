@@ -1,0 +1,258 @@
+"""Ordered bursts: all checked before the first write, written in order, stopped at a failure.
+
+What may live here: the order of a burst, over the one writer.  What may not: rules of a single
+write.
+
+Phases (design, sections 3 and 4): every entry is checked without network, then against one look at
+each thread; only then is anything written.  One look serves all entries of a thread, and one
+settling look at the end serves all that was created there.  Running the same manifest again
+converges: what has landed is ``unchanged``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+
+from ..clock import Deadline
+from ..errors import Limited, MarkersError, Refused, Unreachable
+from ..model import Comment
+from ..setup import Setup
+from ..thread import Look, look, only
+from ..transport import retry
+from ..writer.call import Call, Order
+from ..writer.protocol import checked_body, close, deliver, finish, planned, take_in
+from ..writer.recovery import settle_thread
+from ..writer.settling import await_listed
+from .manifest import Faulty, Problem
+from .results import BurstResult, Entry, result_of
+
+
+@dataclass(slots=True)
+class _Run:
+    """The mutable state of one burst."""
+
+    setup: Setup
+    entries: list[Entry]
+    deadline: Deadline
+    on_entry: Callable[[int], None]
+    looks: dict[str, Look] = field(default_factory=dict)
+
+    def remaining(self) -> list[Entry]:
+        """The entries that are still to be written."""
+        return [entry for entry in self.entries if not entry.written]
+
+    def by_thread(self, entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+        """Entries in groups of one thread, in order of first mention."""
+        groups: dict[str, list[Entry]] = {}
+        for entry in entries:
+            groups.setdefault(entry.order.thread.key(), []).append(entry)
+        return groups
+
+
+def _no_progress(_done: int) -> None:
+    return None
+
+
+def burst(
+    setup: Setup,
+    orders: Sequence[Order],
+    *,
+    dry_run: bool = False,
+    on_entry: Callable[[int], None] = _no_progress,
+) -> BurstResult:
+    """Persist *orders* in order, all checked before the first write.
+
+    *on_entry* is told how many entries are done.  Raises a ``MarkersError`` with the
+    ``BurstResult`` as ``result`` when the check refuses (``Faulty``) or an entry fails.
+    """
+    entries = [Entry(replace(order, dry_run=dry_run)) for order in orders]
+    run = _Run(setup, entries, Deadline(setup.timing.deadline), on_entry)
+    rounds = retry.rounds(run.deadline, on_wait=setup.on_wait)
+    try:
+        _check(run)
+        rounds((lambda: _preview(run)) if dry_run else (lambda: _locked(run)))
+    except MarkersError as error:
+        error.result = result_of(run.entries, error)
+        raise
+    return result_of(run.entries, None)
+
+
+def _check(run: _Run) -> None:
+    """All that can be checked without a request; every problem is told."""
+    problems: list[Problem] = []
+    first: dict[tuple[str, str], int] = {}
+    companions: dict[str, Call] = {}
+    for at, entry in enumerate(run.entries, 1):
+        thread, marker = entry.order.thread.key(), entry.order.marker.text
+        call = entry.call = Call.begin(run.setup, entry.order, run.deadline)
+        call.companion = companions.get(thread)
+        companions.setdefault(thread, call)
+        if first.setdefault((thread, marker), at) != at:
+            detail = f"{marker} is entry {first[thread, marker]}'s already"
+            problems.append(Problem(entry=at, key="marker", code="marker-twice", detail=detail))
+        try:
+            entry.body = checked_body(call)
+        except Refused as error:
+            problems.append(_problem_of(at, "bodyFile", error))
+    if problems:
+        raise Faulty(problems)
+
+
+def _problem_of(at: int, key: str, error: MarkersError) -> Problem:
+    line = f" (line {error.reason.line})" if error.reason.line else ""
+    return Problem(entry=at, key=key, code=error.reason.code, detail=f"{error}{line}")
+
+
+def _locked(run: _Run) -> None:
+    """One round under the locks of all threads; a wait for a limit is made without them."""
+    journal = run.setup.open_journal()
+    keys = {key for entry in run.entries for key in entry.running.memory.names()}
+    with ExitStack() as locks:
+        locks.enter_context(journal.lock(sorted(keys), wait=run.deadline.remaining()))
+        try:
+            _settle_first(run)
+            _preview(run)
+            _write_all(run)
+            _settle_all(run)
+        except (Limited, Unreachable) as error:
+            _let_go(run, error)
+            raise
+
+
+def _settle_first(run: _Run) -> None:
+    for entries in run.by_thread(run.remaining()).values():
+        by_marker = {entry.order.marker.text: entry for entry in entries}
+        for landed in settle_thread(entries[0].running):
+            if landed.marker in by_marker:
+                take_in(by_marker[landed.marker].running, landed, by_marker[landed.marker].body)
+
+
+def _preview(run: _Run) -> None:
+    """One look at each thread, and every remaining entry planned on it; nothing is written."""
+    problems: list[Problem] = []
+    for entries in run.by_thread(run.remaining()).values():
+        seen = _look(entries)
+        run.looks[seen.thread.key()] = seen
+        for entry in entries:
+            try:
+                _plan_one(entry, seen)
+            except Refused as error:
+                problems.append(_problem_of(run.entries.index(entry) + 1, "targetSurface", error))
+    if problems:
+        raise Faulty(problems)
+
+
+def _look(entries: Sequence[Entry]) -> Look:
+    call = entries[0].running
+    ask = call.memory.remembered_me() is None
+    seen = look(
+        call.transport,
+        call.order.thread,
+        only(*(entry.order.marker.text for entry in entries)),
+        beside=call.memory.me if ask else None,
+    )
+    call.memory.learn_surface(seen.surface)
+    call.memory.learn_repo_id(seen.repo_id)
+    return seen
+
+
+def _plan_one(entry: Entry, seen: Look) -> None:
+    """Plan an entry on the shared look; a conflict ends the burst before anything is written."""
+    call = entry.running
+    call.glance = seen
+    try:
+        entry.result = planned(call, entry.body)
+    except Refused:
+        raise
+    except MarkersError as error:
+        _fail(entry, error)
+        raise
+
+
+def _write_all(run: _Run) -> None:
+    for entry in run.remaining():
+        try:
+            _write_one(run, entry)
+        except (Limited, Unreachable):
+            raise
+        except MarkersError as error:
+            _fail(entry, error)
+            _settle_what_landed(run)
+            raise
+        entry.written = True
+        run.on_entry(sum(done.written for done in run.entries))
+
+
+def _write_one(run: _Run, entry: Entry) -> None:
+    """Write on the shared look, and lay what was written over it for the entries that follow."""
+    call, thread = entry.running, entry.order.thread.key()
+    if thread not in run.looks:
+        run.looks[thread] = _look(run.by_thread(run.remaining())[thread])
+    call.glance, call.defers = run.looks[thread], True
+    entry.result = deliver(call, entry.body)
+    if call.replanned:
+        del run.looks[thread]  # something moved: the next entry needs a look of its own
+    elif call.landed is not None:
+        marker, written = entry.order.marker.text, call.landed.comment
+        run.looks[thread] = run.looks[thread].with_written(marker, written)
+
+
+def _fail(entry: Entry, error: MarkersError) -> None:
+    entry.failed = True
+    entry.result = entry.running.failure(error).result
+
+
+def _settle_what_landed(run: _Run) -> None:
+    """Settle what stands on GitHub though the burst has failed; nothing is tried again."""
+    try:
+        _settle_all(run)
+    except MarkersError as error:
+        for entry in run.entries:
+            if entry.running.unsettled is not None:
+                _fail(entry, error)
+
+
+def _settle_all(run: _Run) -> None:
+    """One settling look a thread for all that was created there, then each entry's own end."""
+    unsettled = [entry for entry in run.entries if entry.call and entry.call.unsettled]
+    for entries in run.by_thread(unsettled).values():
+        later = _settling_look(entries)
+        for entry in entries:
+            _finish_one(entry, later)
+
+
+def _settling_look(entries: Sequence[Entry]) -> Look:
+    call = entries[0].running
+    assert call.unsettled is not None  # noqa: S101 - only such entries are asked for
+    owns = {own.id: own for entry in entries if (own := _own(entry)) is not None}
+    markers = tuple(entry.order.marker.text for entry in entries)
+    return await_listed(call, owns, call.unsettled, markers)
+
+
+def _own(entry: Entry) -> Comment | None:
+    landed = entry.running.landed
+    return landed.comment if landed else None
+
+
+def _finish_one(entry: Entry, later: Look) -> None:
+    assert entry.result is not None  # noqa: S101 - it was written
+    try:
+        entry.result = finish(entry.running, later, entry.body, entry.result)
+    except (Limited, Unreachable):
+        raise
+    except MarkersError as error:
+        _fail(entry, error)
+        raise
+
+
+def _let_go(run: _Run, error: MarkersError) -> None:
+    """End a round that will be repeated: what has landed is concluded, what has not is open."""
+    for entry in run.entries:
+        call = entry.running
+        if call.landed is not None and call.landed.ours:
+            close(call, error.reason, call.landed.action, call.landed.comment.id)
+        close(call, error.reason, error.action)
+        entry.written = entry.written and call.unsettled is None
+        call.unsettled = None
