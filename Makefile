@@ -4,7 +4,7 @@
 
 PY := .venv/bin/python
 
-.PHONY: help demo test bench docs record pins clean ready-run ready-dev
+.PHONY: help demo test soak bench docs record pins clean ready-run ready-dev
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 - \2/p' Makefile
@@ -17,6 +17,9 @@ test: ready-dev ## lint, types and all tests
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
 	$(PY) -m pytest -n 2
+
+soak: ready-dev ## the state machine over 200,000 histories (HISTORIES=N for another number); takes hours
+	HISTORIES=$${HISTORIES:-200000} $(PY) -m pytest -n 2 tests/test_histories.py
 
 bench: ready-dev ## measure cost and start-up beside peers; writes docs/benchmarks.md
 	$(PY) -m bench.run
