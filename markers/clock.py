@@ -109,10 +109,20 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._end = monotonic() + seconds
+        self._kept = 0.0
 
     def remaining(self) -> float:
         """Seconds left, never below zero."""
-        return max(0.0, self._end - monotonic())
+        return max(0.0, self._end - self._kept - monotonic())
+
+    @contextmanager
+    def keeping(self, seconds: float) -> Iterator[None]:
+        """Keep some of the time for what comes after the block."""
+        self._kept += seconds
+        try:
+            yield
+        finally:
+            self._kept -= seconds
 
     def extend(self, seconds: float) -> None:
         """Move the deadline by a wait that does not count against it (pacing)."""

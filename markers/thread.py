@@ -27,6 +27,8 @@ TRIES = 3
 FULL = 2_500
 """How many comments one thread takes in all; GitHub refuses every further one."""
 NEARLY_FULL = 2_400
+MOST_PAGES = 1_000
+"""Some threads are older than GitHub's limit and longer than it; none is longer than this."""
 
 Wanted = Callable[[str], str | None]
 """From a comment's first line to the marker it is, or None."""
@@ -175,9 +177,9 @@ def _bracketed(transport: Transport, scan: Scan, first: _Sight) -> list[_Sight] 
 
 def _others(transport: Transport, scan: Scan, first: _Sight) -> tuple[list[_Sight], _Sight]:
     """The last page, and only then the pages between: a shift meanwhile moves the last page."""
-    last = scan(first.page.last or _serially(scan))
+    last = scan(_bounded(first.page.last or _serially(scan)))
     while last.page.more and last.ids:
-        last = scan(last.page.number + 1)
+        last = scan(_bounded(last.page.number + 1))
     pages = range(2, last.page.number)
     return transport.side_by_side([partial(scan, number) for number in pages]), last
 
@@ -186,8 +188,15 @@ def _serially(scan: Scan) -> int:
     """The number of the last page where no link tells it; what is seen on the way is not used."""
     number = 2
     while (sight := scan(number)).page.more and sight.ids:
-        number += 1
+        number = _bounded(number + 1)
     return number
+
+
+def _bounded(pages: int) -> int:
+    """No thread has so many pages: whoever says so would keep us reading for ever."""
+    if pages > MOST_PAGES:
+        raise Unavailable("too-many-pages", f"the server speaks of {pages:,} pages of comments")
+    return pages
 
 
 def _scan(

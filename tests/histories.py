@@ -265,6 +265,7 @@ class Histories(RuleBasedStateMachine):
             self.interfered.add(marker)
         elif not seen_late:
             self.interfered.discard(marker)
+            self.touched.discard(result.comment_id)
         if result.family == RECORD:
             self.posted[result.comment_id] += result.action is Action.POSTED
 
@@ -401,9 +402,9 @@ class Histories(RuleBasedStateMachine):
         clean = [pair for pair in own if pair[0] not in self.touched]
         assert len(clean) <= 1, (marker, own)
         if self.reported[marker] and marker not in self.interfered:
-            assert len(own) == 1, (marker, own)
+            assert len(clean) == 1, (marker, own)
             allowed = {f"{marker}\n\n{text}" for text in self.possible[marker]}
-            assert own[0][1] in allowed, (marker, own, allowed)
+            assert clean[0][1] in allowed, (marker, own, allowed)
 
     def _each_record_once(self) -> None:
         """Each record that was reported posted is there once."""

@@ -126,9 +126,10 @@ def test_a_failure_that_stays(near: World, where: str, fault: str, shape: str) -
     method, path = WHERE[LIST if where == "look" else WRITE[shape]]
     near.forge.faults.add(method, path, ONCE_BEFORE[fault](), times=None)
     end = run(near, shape)
-    assert end == "unavailable"
+    unclear = where == "write" and shape != "update"
+    assert end == ("unknown" if unclear else "unavailable")
     assert sha256("New.") not in stored(near)
-    assert near.setup().open_journal().open_intents() == []
+    assert len(near.setup().open_journal().open_intents()) == unclear
     if where == "look":
         assert near.sent == []
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from worlds import CONTRACT, ISSUE, PLAN, PULL, REPO, World, near, world
 
-from markers import reading, writer
+from markers import clock, reading, writer
 from markers.codec import sha256
 from markers.errors import (
     Absent,
@@ -562,3 +562,87 @@ class TestNeverUnwritten:
         world.forge.faults.add("GET", LIST, faults.secondary(30), after=1)
         assert world.write("A record.\n", **record).action is Action.POSTED
         assert world.sent == ["POST", "POST"]
+
+
+class TestLosers:
+    """What is one too many goes only where nothing is lost by it."""
+
+    def _outranked(self, world: World) -> int:
+        """A stranger's older plant becomes trusted while our update is under way."""
+        world.forge.plant(REPO, ISSUE, PLAN)
+        ours = int(world.write("First.\n").comment_id or 0)
+        world.forge.on_request(
+            "PATCH", ONE, lambda _c: world.forge.associate(REPO, "lee", "COLLABORATOR"), landed=True
+        )
+        return ours
+
+    @pytest.mark.parametrize("expect", [False, True])
+    def test_an_update_that_no_longer_governs_is_kept_and_said(
+        self, world: World, expect: bool
+    ) -> None:
+        """It landed, so it is no conflict, and the comment from before stays where it is."""
+        ours = self._outranked(world)
+        order = {"expect": sha256(f"{PLAN}\n\nFirst.\n")} if expect else {}
+        error = world.fails("Second.\n", **order)
+        assert error.result.action is Action.LANDED_UNVERIFIED
+        assert error.result.comment_id == ours
+        assert world.forge.find(ours).body == f"{PLAN}\n\nSecond.\n"
+        assert "DELETE" not in world.sent
+
+    def test_taking_over_brings_the_text_and_removes_the_twin(self, world: World) -> None:
+        """With --take-over the canonical gets our text; only then our older comment goes."""
+        ours = self._outranked(world)
+        result = world.write("Second.\n", take_over=True)
+        assert result.action is Action.UPDATED
+        assert result.comment_id != ours
+        assert world.carrying() == [result.comment_id]
+
+    def test_a_conflict_never_takes_back_what_an_interrupted_call_left(self, near: World) -> None:
+        """An earlier create of unknown outcome landed and governs: `--expect absent` conflicts."""
+        near.forge.faults.add("POST", POSTED, faults.reset(landed=True))
+        silent = near.forge.faults.add("GET", LIST, faults.status(502), times=None, after=1)
+        near.fails("First.\n")
+        silent.off()
+        error = near.fails("Second.\n", expect="absent")
+        assert error.reason.code == "expect-absent"
+        assert near.bodies() == [f"{PLAN}\n\nFirst.\n"]
+
+    def test_a_lost_race_names_what_is_there(self, world: World) -> None:
+        """`lower-canonical` comes with the comment that governs and its hash."""
+        world.forge.on_request("POST", POSTED, lambda _c: world.say(BODY))
+        error = world.fails("New.\n", expect="absent")
+        assert error.reason.code == "lower-canonical"
+        assert error.result.comment_id == world.carrying()[0]
+        assert error.result.previous_sha256 == sha256(BODY)
+
+    def test_a_dry_run_says_what_would_be_folded(self, near: World) -> None:
+        """`--fold-extras --dry-run` names the duplicate and leaves it."""
+        near.say(BODY)
+        second = near.say(f"{PLAN}\n\nTwin.\n")
+        planned = near.write("New.\n", fold_extras=True, dry_run=True)
+        assert any(str(second) in w for w in planned.warnings if w.startswith("would-fold"))
+        assert len(near.bodies()) == 2
+
+    def test_a_writer_nobody_trusts_is_told_so(self, world: World) -> None:
+        """Its own comment is no extra; the warning says that others do not read it."""
+        world.say("<!-- design-phase-complete-12 -->\n\nTrusted.\n")
+        lee = world.setup(seed.LEE_TOKEN)
+        result = world.write("Mine.\n", setup=lee, family="design-phase-complete")
+        assert result.comment_id not in {extra.id for extra in result.extras}
+        assert any(warning.startswith("not-trusted") for warning in result.warnings)
+
+
+def test_a_patch_that_lands_late_is_seen(near: World) -> None:
+    """After the last attempt the look waits for the settle time: then it is proof."""
+    ours = near.say(ACCOUNT)
+    new = "<!-- completion-account-12 -->\n\nNew.\n"
+
+    class Late(clock.FakeClock):
+        def sleep(self, seconds: float) -> None:
+            super().sleep(seconds)
+            if seconds >= 15:
+                near.forge.edit(ours, new)
+
+    near.forge.faults.add("PATCH", ONE, faults.status(502), times=None)
+    with clock.use(Late()):
+        assert near.write("New.\n", **STEPLESS).action is Action.UPDATED

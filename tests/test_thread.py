@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import pytest
@@ -96,7 +96,7 @@ def test_nobody_is_missed(size: int, changes: list[tuple[str, int]], linked: boo
     pages = Numbered(list(range(1, size + 1)), list(changes), linked)
     before = set(pages.ids)
     try:
-        seen = look(pages, THREAD, only(PLAN))  # type: ignore[arg-type]  # it has the part of a transport that a look needs
+        seen = look(pages, THREAD, only(PLAN))
     except Unavailable:
         seen = None
     if seen is None:
@@ -115,14 +115,14 @@ def test_nobody_is_missed(size: int, changes: list[tuple[str, int]], linked: boo
 def test_a_still_thread_costs_p_requests_and_two_more_when_paged(size: int, requests: int) -> None:
     """One page is one request; P pages are P + 2."""
     pages = Numbered(list(range(1, size + 1)))
-    seen = look(pages, THREAD, only(PLAN))  # type: ignore[arg-type]  # it has the part of a transport that a look needs
+    seen = look(pages, THREAD, only(PLAN))
     assert (pages.requests, seen.total) == (requests, size)
 
 
 def test_a_thread_that_shifts_is_read_again() -> None:
     """One deletion in the middle of a look costs a second reading, and no more."""
     pages = Numbered(list(range(1, 251)), [("rest", 0), ("delete", 3)])
-    look(pages, THREAD, only(PLAN))  # type: ignore[arg-type]  # it has the part of a transport that a look needs
+    look(pages, THREAD, only(PLAN))
     assert pages.requests == 10
 
 
@@ -147,3 +147,20 @@ def test_the_surface_of_each_thread_of_the_forge(near: World) -> None:
         near.say("Hello.", number=number)
         transport = near.setup().connection.begin(Deadline(10))
         assert look(transport, near.thread(number), only(PLAN)).surface is surface
+
+
+def test_a_server_that_speaks_of_endless_pages_is_not_believed() -> None:
+    """A `last` link of a thousand million pages costs nothing but the first request."""
+
+    @dataclass
+    class Boastful(Numbered):
+        def page(
+            self, thread: Thread, number: int, *, since: str | None = None, etag: str | None = None
+        ) -> Page | None:
+            page = super().page(thread, number, since=since, etag=etag)
+            return page and replace(page, more=True, last=999_999_999)
+
+    pages = Boastful(list(range(1, 101)))
+    with pytest.raises(Unavailable, match="999,999,999 pages"):
+        look(pages, THREAD, only(PLAN))
+    assert pages.requests == 1

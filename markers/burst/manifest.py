@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
+import re
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -23,6 +24,8 @@ from ..errors import Refused, echo
 LONGEST_NUMBER = 20
 """Digits of a number; a longer one is out of any bound and expensive to read."""
 MOST_DEPTH = 40
+MOST_ENTRIES = 500
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +88,11 @@ def read_manifest(raw: bytes) -> Manifest:
     """Read and check a manifest; raises ``Faulty`` with every problem."""
     document = _parsed(raw, _no_integer)
     spelled = _parsed(raw, _Fraction, _object)
-    problems = [*_repeated(spelled), *_against_schema(document, spelled)]
+    _bounded(spelled)
+    unpaired = list(_unpaired(spelled))
+    # The schema's engine takes Unicode only, and need not say a second time what is wrong there.
+    more = unpaired or _against_schema(document, spelled)
+    problems = [*_repeated(spelled), *more]
     if problems:
         raise Faulty(problems)
     writes = document if isinstance(document, list) else document["writes"]
@@ -121,6 +128,13 @@ def _parsed(
     if _depth(document) > MOST_DEPTH:
         raise _whole("json", "it is nested too deeply")
     return document
+
+
+def _bounded(spelled: Any) -> None:
+    """Tell of too many entries at once, instead of judging each of them."""
+    writes = spelled.get("writes") if isinstance(spelled, dict) else spelled
+    if isinstance(writes, list) and len(writes) > MOST_ENTRIES:
+        raise _whole("entries", f"it has {len(writes):,} entries, and may have {MOST_ENTRIES}")
 
 
 def _whole(code: str, detail: str) -> Faulty:
@@ -178,6 +192,20 @@ def _repeated(spelled: Any) -> Iterator[Problem]:
             yield _problem(at, f"params.{key}", "it stands there twice")
 
 
+def _unpaired(spelled: Any) -> Iterator[Problem]:
+    """Keys and texts with half a surrogate pair: no name, marker or comment can hold one."""
+    waiting: deque[tuple[tuple[str | int, ...], Any]] = deque([((), spelled)])
+    while waiting:
+        path, value = waiting.popleft()
+        if isinstance(value, dict):
+            both = ((key, each) for key, inner in value.items() for each in (key, inner))
+            waiting += [((*path, key), each) for key, each in both]
+        elif isinstance(value, list):
+            waiting += [((*path, at), each) for at, each in enumerate(value)]
+        elif isinstance(value, str) and _SURROGATE.search(value):
+            yield _problem(*_place(path), "it holds half a surrogate pair, which is no Unicode")
+
+
 def _against_schema(document: Any, spelled: Any) -> Iterator[Problem]:
     """What the schema finds, an array and its envelope told apart for the sake of the words.
 
@@ -203,19 +231,24 @@ def _against_schema(document: Any, spelled: Any) -> Iterator[Problem]:
 
 
 def _found(path: Sequence[str | int], kind: Any, spelled: Any) -> Problem:
-    where = [part for part in path if part != "writes"]
-    at = where[0] + 1 if where and isinstance(where[0], int) else 0
-    keys = [str(part) for part in where[bool(at) :]]
+    at, key = _place(path)
     if kind.name == "additionalProperties":
         return _unknown(at, kind.unexpected[0])
     if kind.name == "required":
         return _problem(at, kind.property, "it is missing")
     value = spelled
     for part in path:
-        value = value[part]
-    key = ".".join(keys)
-    wanted = (_WANTED if at else _WANTED_OF_ALL).get(keys[0] if keys else "", "an object")
+        value = value[str(part)] if isinstance(value, dict) else value[int(part)]
+    wanted = (_WANTED if at else _WANTED_OF_ALL).get(key.partition(".")[0], "an object")
     return _problem(at, key, f"{_shown(value)} is not {wanted}")
+
+
+def _place(path: Sequence[str | int]) -> tuple[int, str]:
+    """Entry and key of what a path leads to, whether or not an envelope is around the entries."""
+    inner = path[1:] if path and path[0] == "writes" else path
+    first = inner[0] if inner else ""
+    at, keys = (first + 1, inner[1:]) if isinstance(first, int) else (0, inner)
+    return at, ".".join(map(str, keys))
 
 
 def _unknown(at: int, key: str) -> Problem:

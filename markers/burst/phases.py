@@ -22,11 +22,15 @@ from ..setup import Setup
 from ..thread import Look, look, only
 from ..transport import retry
 from ..writer.call import Call, Order
-from ..writer.protocol import checked_body, close, deliver, finish, planned, take_in
+from ..writer.losers import close
+from ..writer.protocol import checked_body, deliver, finish, planned, take_in
 from ..writer.recovery import settle_thread
 from ..writer.settling import await_listed
 from .manifest import Faulty, Problem
 from .results import BurstResult, Entry, result_of
+
+KEPT = 0.1
+"""How much of the deadline an entry leaves for settling what landed before it."""
 
 
 @dataclass(slots=True)
@@ -191,7 +195,8 @@ def _write_one(run: _Run, entry: Entry) -> None:
     if thread not in run.looks:
         run.looks[thread] = _look(run.by_thread(run.remaining())[thread])
     call.glance, call.defers = run.looks[thread], True
-    entry.result = deliver(call, entry.body)
+    with run.deadline.keeping(run.deadline.seconds * KEPT):
+        entry.result = deliver(call, entry.body)
     if call.replanned:
         del run.looks[thread]  # something moved: the next entry needs a look of its own
     elif call.landed is not None:

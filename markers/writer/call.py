@@ -88,7 +88,9 @@ class Call:
     pending: list[AuditRef] = field(default_factory=list)
     """Intents of creates that lost to an earlier canonical: open until the twin is gone."""
     twins: list[Comment] = field(default_factory=list)
-    """Comments that we wrote; those that the result does not name are taken back at the end."""
+    """Comments that this call created; those that the result does not name are taken back."""
+    outdated: list[Comment] = field(default_factory=list)
+    """Comments of ours from before, whose text has gone to the canonical; they go on success."""
     replanned: bool = False
     """Whether what was planned against has changed once already."""
     slot_reserved: bool = False

@@ -31,15 +31,19 @@ from ..thread import Look, look, only
 from .call import Call
 
 ATTEMPTS = 3
-"""How often one write is sent when each look proves that it has not landed."""
+"""How often an update or a delete is sent when each look shows that it has not landed."""
+MOST_POSTS = 20
+"""A bound on creates beside the deadline: each waits for the proof that the last one is absent."""
 
 
 class Replan(Exception):
     """What was planned against is no longer so: look again and plan again."""
 
-    def __init__(self, code: str, detail: str) -> None:
+    def __init__(self, code: str, detail: str, there: Comment | None = None) -> None:
         super().__init__(detail)
         self.reason = Reason(code=code, detail=detail)
+        self.there = there
+        """What is there instead, where something is."""
 
 
 def create(call: Call, body: str, seen: Look) -> Comment:
@@ -126,15 +130,17 @@ def search(call: Call, body_hash: str, above: int) -> tuple[Comment | None, Look
 
 
 def _post(call: Call, body: str, above: int) -> Comment:
-    for _attempt in range(ATTEMPTS):
+    """Send until it lands; what is lost in the end may have landed, so that it is ``Unknown``."""
+    for _attempt in range(MOST_POSTS):
         sent = clock.monotonic()
         try:
             return call.heard(call.transport.create(call.order.thread, body))
-        except Broken as lost:
+        except Broken as error:
+            lost = error
             found = _adopt(call, sha256(body), above, sent, lost)
             if found is not None:
                 return found
-    raise Unavailable("not-landed", f"the create was lost {ATTEMPTS} times; nothing was written")
+    raise _unclear("create", lost, f"it was lost {MOST_POSTS} times")
 
 
 def _adopt(call: Call, body_hash: str, above: int, sent: float, lost: Broken) -> Comment | None:
@@ -155,16 +161,27 @@ def _adopt(call: Call, body_hash: str, above: int, sent: float, lost: Broken) ->
 
 
 def _patch(call: Call, target: Comment, body: str) -> Comment:
-    for _attempt in range(ATTEMPTS):
+    for attempt in range(1, ATTEMPTS + 1):
         try:
             return call.heard(call.transport.edit(call.order.thread.repo, target.id, body))
         except Gone:
             raise Replan("target-gone", f"comment {target.id} was deleted meanwhile") from None
         except Broken as lost:
+            if attempt == ATTEMPTS:
+                _wait_for_proof(call, "update", lost)
             landed = _after_lost_edit(call, target, body, lost)
             if landed is not None:
                 return landed
     raise Unavailable("not-landed", f"the update was lost {ATTEMPTS} times; nothing was written")
+
+
+def _wait_for_proof(call: Call, what: str, lost: Broken) -> None:
+    """Give a request that may still be under way its time, so that a look after it is a proof."""
+    wait = call.setup.timing.settle
+    if wait > call.transport.deadline.remaining():
+        raise _unclear(what, lost, "the deadline ends before it can be seen whether it landed")
+    call.setup.on_wait(wait, f"making sure what became of the {what}")
+    clock.sleep(wait)
 
 
 def _after_lost_edit(call: Call, target: Comment, body: str, lost: Broken) -> Comment | None:
@@ -212,7 +229,7 @@ def _still_there(call: Call, target: Comment, seen: Look) -> None:
     if now is None:
         raise Replan("target-gone", f"comment {target.id} was deleted meanwhile")
     if not reads_as(call, now, target.body):
-        raise Replan("target-changed", f"comment {target.id} was edited meanwhile")
+        raise Replan("target-changed", f"comment {target.id} was edited meanwhile", now)
 
 
 def _read_back(call: Call, made: Comment) -> Comment:

@@ -13,17 +13,17 @@ from functools import partial
 from itertools import chain, repeat
 
 from .. import hygiene
-from ..codec import sha256
-from ..errors import Conflict, Limited, MarkersError, Unreachable
+from ..errors import Conflict, Limited, MarkersError, NotVerified, Unreachable
 from ..model import Action, Comment, Reason, Shape, WriteResult
 from ..plan import Move
-from ..selection import Match, Selection, is_mine
+from ..selection import Match, Selection
 from ..setup import Setup
 from ..thread import Look
 from ..transport import retry
 from .assessing import assess, conflict, observe, selection_of
 from .call import Call, Landed, Order
-from .delivery import Replan, create, current, edit, reads_as, remove
+from .delivery import Replan, create, edit, reads_as
+from .losers import close, duplicates, fold, give_way, take_back
 from .recovery import settle_thread
 from .settling import is_young, require_listed, settle, shape_of, winner_over
 
@@ -129,29 +129,36 @@ def _deferred(call: Call, later: Look, body: str, result: WriteResult) -> WriteR
 
 
 def _delivered(call: Call, attempt: Callable[[], WriteResult]) -> WriteResult:
-    """Make the attempts, and take back what the result does not name."""
+    """Make the attempts, and take back what the result does not name.
+
+    After a conflict only what this call created goes; an update that landed is never called one.
+    """
     try:
         result = planned_again(call, attempt)
-    except Conflict:
-        _take_back_twins(call, kept=None)
+    except Conflict as error:
+        landed = call.landed
+        take_back(call, call.twins, kept=None)
+        if landed is not None and landed.before is not None:
+            raise _not_governing(call, landed, error) from error
         raise
     if call.unsettled is None:
-        _take_back_twins(call, kept=result.comment_id)
+        take_back(call, [*call.twins, *call.outdated], kept=result.comment_id)
     return replace(
         result, extras=call.extras, warnings=tuple(call.warnings), requests=call.requests()
     )
 
 
-def take_in(call: Call, landed: Landed, body: str) -> None:
-    """Take an interrupted call's write as our own where it means the same.
+def _not_governing(call: Call, landed: Landed, error: Conflict) -> NotVerified:
+    own = landed.comment
+    result = call.result(error.action, comment=own, before=landed.before, body=own.body)
+    detail = f"comment {own.id} was updated, but does not govern: {error}"
+    return NotVerified(error.reason.code, detail, result=result)
 
-    Otherwise an upsert's create may be a twin of the canonical: it is one too many unless the
-    result names it.
-    """
+
+def take_in(call: Call, landed: Landed, body: str) -> None:
+    """Take an interrupted call's write as our own where it means the same."""
     if reads_as(call, landed.comment, body):
         call.landed = landed
-    elif landed.action is Action.CREATED:
-        call.twins.append(landed.comment)
 
 
 def planned_again(call: Call, attempt: Callable[[], WriteResult]) -> WriteResult:
@@ -166,11 +173,12 @@ def planned_again(call: Call, attempt: Callable[[], WriteResult]) -> WriteResult
             if reason.code != "lower-canonical":
                 close(call, reason, "not-landed")
                 call.landed = None
-            elif call.intent:
-                call.pending.append(call.intent)
-                call.intent = None
+            else:
+                give_way(call)
             if call.order.expect is not None or seen[reason.code] > ALLOWED[reason.code]:
-                raise Conflict(reason.code, f"{reason.detail}; read it and try again") from None
+                result = call.result(Action.CONFLICT, before=moved.there)
+                detail = f"{reason.detail}; read it and try again"
+                raise Conflict(reason.code, detail, result=result) from None
 
 
 def _attempt(call: Call, body: str) -> WriteResult:
@@ -208,6 +216,9 @@ def planned(call: Call, body: str) -> WriteResult:
     if plan.move is Move.CONFLICT:
         raise conflict(call, selection, plan, body)
     before = selection.governing.comment if selection.governing else None
+    if call.order.fold_extras:
+        for duplicate in duplicates(call, selection):
+            call.warn("would-fold", f"our duplicate {duplicate.id} would be deleted")
     if plan.move is Move.UNCHANGED:
         return call.result(Action.UNCHANGED, comment=before, before=before, body=body)
     target = before if plan.move is Move.UPDATE else None
@@ -223,7 +234,7 @@ def planned(call: Call, body: str) -> WriteResult:
 def _unchanged(call: Call, _seen: Look, selection: Selection, body: str) -> WriteResult:
     assert selection.governing is not None  # noqa: S101 - the plan compared with it
     if call.order.fold_extras:
-        _fold(call, selection)
+        fold(call, selection)
     return _left(call, selection.governing.comment, body)
 
 
@@ -254,7 +265,7 @@ def _update(call: Call, seen: Look, selection: Selection, body: str) -> WriteRes
         else:
             _converge(call, made, settle(call, made, seen))
     if call.order.fold_extras:
-        _fold(call, selection)
+        fold(call, selection)
     return call.result(Action.UPDATED, comment=made, before=target, body=body, audit=ref)
 
 
@@ -273,7 +284,7 @@ def _converged(call: Call, seen: Look, landed: Landed, body: str) -> WriteResult
 
 def _concluded(call: Call, later: Look, landed: Landed, body: str) -> WriteResult:
     own = landed.comment
-    call.twins.append(own)
+    (call.twins if landed.ours else call.outdated).append(own)
     winner = _converge(call, own, later)
     ref = call.conclude(landed.action, comment_id=own.id, after=body)
     if winner is not None:
@@ -284,12 +295,18 @@ def _concluded(call: Call, later: Look, landed: Landed, body: str) -> WriteResul
 
 def _converge(call: Call, own: Comment, later: Look) -> Match | None:
     """The record that makes ours one too many; ``Replan`` where an upsert has a canonical."""
-    call.extras = selection_of(call, later).extras
+    selection = selection_of(call, later)
+    call.extras = tuple(extra for extra in selection.extras if extra.id != own.id)
+    if all(match.comment.id != own.id for match in selection.trusted):
+        call.warn(
+            "not-trusted",
+            f"comment {own.id} was written, but others do not trust this account here: "
+            "to them it does not govern",
+        )
     winner = winner_over(call, own, later)
     if winner is not None and shape_of(call) is Shape.UPSERT:
-        if is_mine(own, call.memory.me()):
-            call.twins.append(own)
-        raise Replan("lower-canonical", f"comment {winner.comment.id} was there before ours")
+        there = winner.comment
+        raise Replan("lower-canonical", f"comment {there.id} was there before ours", there)
     return winner
 
 
@@ -300,48 +317,6 @@ def _adopted(call: Call, seen: Look, landed: Landed, body: str) -> WriteResult |
     if not there or not reads_as(call, own, body):
         return None
     if winner_over(call, own, seen) is not None and shape_of(call) is Shape.UPSERT:
-        call.twins.append(own)
+        call.outdated.append(own)
         return None
     return _converged(call, seen, landed, body)
-
-
-def _take_back_twins(call: Call, *, kept: int | None) -> None:
-    """Delete what we wrote and the result does not name, where its body is still ours."""
-    twins, call.twins = {twin.id: twin for twin in call.twins if twin.id != kept}, []
-    for twin in twins.values():
-        try:
-            now = current(call, twin.id)
-            if now is not None and sha256(now.body) == sha256(twin.body):
-                remove(call, now)
-            call.extras = tuple(extra for extra in call.extras if extra.id != twin.id)
-        except MarkersError as error:
-            close(call, error.reason, error.action)
-            call.warn("twin-left", f"our comment {twin.id} is one too many but was left: {error}")
-            return
-    call.landed = call.landed if call.landed and call.landed.comment.id == kept else None
-    _end_pending(call)
-
-
-def _end_pending(call: Call) -> None:
-    reason = Reason(
-        code="lower-canonical", detail="an earlier comment governs; ours was taken back"
-    )
-    pending, call.pending = call.pending, []
-    for intent in pending:
-        call.intent = intent
-        close(call, reason, Action.WITHDRAWN)
-
-
-def _fold(call: Call, selection: Selection) -> None:
-    """Delete our own duplicates of an upsert marker, as asked; their text stays in the journal."""
-    me = call.memory.me()
-    for match in selection.trusted[1:]:
-        if shape_of(call) is Shape.UPSERT and is_mine(match.comment, me):
-            call.twins.append(match.comment)
-            call.warn("folded", f"our duplicate {match.comment.id} was deleted; the journal has it")
-
-
-def close(call: Call, reason: Reason, action: str, comment_id: int | None = None) -> None:
-    """Record the outcome of the intent that is open, if one is."""
-    if call.intent is not None:
-        call.conclude(action, comment_id=comment_id, reason=reason)
