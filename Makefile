@@ -4,7 +4,7 @@
 
 PY := .venv/bin/python
 
-.PHONY: help demo test soak bench docs record pins clean ready-run ready-dev
+.PHONY: help demo test soak bench docs record live pins clean ready-run ready-dev
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 - \2/p' Makefile
@@ -29,6 +29,9 @@ docs: ready-dev ## write the generated pages of docs/ anew
 
 record: ready-dev ## record the cassettes anew against a real scratch repository (it says what to set)
 	$(PY) scripts/record.py
+
+live: ready-dev ## run the live tests against a real scratch repository (it says what to set)
+	$(PY) scripts/live.py
 
 pins: ## pin the requirements anew (needs uv); UPGRADE=--upgrade takes newer versions
 	scripts/pin.sh $(UPGRADE)

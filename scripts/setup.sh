@@ -1,7 +1,8 @@
 #!/bin/sh
 # Make .venv ready: "scripts/setup.sh run" to use the command, "scripts/setup.sh dev" to test it.
 #
-# Needs Python 3.11 or newer; what is ready already is left alone, without any network.
+# Needs Python 3.11 or newer; what is ready already is left alone, without any network. For testing,
+# gh, Node and npm's emulate are installed as well where that is possible (see witnesses.sh).
 # PYTHON=/path/to/python3 picks the interpreter; otherwise the newest suitable one on PATH is taken.
 set -eu
 cd "$(dirname "$0")/.."
@@ -82,8 +83,9 @@ install() {
 
 [ -f "requirements/$want.txt" ] || fail "usage: scripts/setup.sh run|dev"
 # What tests need includes what the command needs.
-if ready dev || { [ "$want" = run ] && ready run; }; then
-    exit 0
+if ! ready dev && ! { [ "$want" = run ] && ready run; }; then
+    make_venv
+    install
 fi
-make_venv
-install
+# What else the tests can use; without it they are fewer, so that this fails nothing.
+[ "$want" = run ] || scripts/witnesses.sh

@@ -1,5 +1,5 @@
-"""Fixtures that all tests share."""
+"""Fixtures and hooks that all tests share."""
 
 from __future__ import annotations
 
-pytest_plugins = ["markers.testing"]
+pytest_plugins = ["markers.testing", "witnesses"]

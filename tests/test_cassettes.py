@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -40,6 +41,8 @@ ANSWERED = {
     "x-ratelimit-reset",
 }
 PLACE = ("api_url", "repo", "issue")
+LONG = ("long_issue", "long_comment")
+"""An issue with more than 100 comments and the id of its one marker comment; may be missing."""
 
 
 def _request(request: Any) -> Any:
@@ -78,6 +81,8 @@ def source(record_mode: str) -> dict[str, Any]:
         assert isinstance(found, dict)
         return found
     place = {name: os.environ[f"RECORD_{name.upper()}"] for name in PLACE}
+    long = {name: os.environ.get(f"RECORD_{name.upper()}", "") for name in LONG}
+    place |= long if all(long.values()) else {}
     origin = os.environ.get("RECORD_ORIGIN", "a real repository")
     SOURCE.write_text(json.dumps({"origin": origin, **place}, indent=2) + "\n", encoding="utf-8")
     return place
@@ -123,6 +128,33 @@ def test_life_of_a_comment(there: Shell, target: tuple[str, ...]) -> None:
 
 @pytest.mark.vcr
 @pytest.mark.block_network
+@pytest.mark.default_cassette("expected.yaml")
+def test_expect(there: Shell, target: tuple[str, ...]) -> None:
+    """Under --expect the target is read again, then updated; an old picture writes nothing."""
+    made = there.write("Stage one.\n", "--expect", "absent", target=target).document
+    assert made["action"] == "created"
+    assert there.write("Stage two.\n", "--expect", "absent", target=target).code == 4
+    changed = there.write("Stage two.\n", "--expect", made["sha256"], target=target).document
+    assert (changed["action"], changed["previous_sha256"]) == ("updated", made["sha256"])
+    old = there.write("Stage three.\n", "--expect", made["sha256"], target=target)
+    assert (old.code, old.document["requests"]["PATCH"]) == (4, 0)
+    assert there.run("delete", *target, "--json").document["action"] == "deleted"
+
+
+@pytest.mark.vcr
+@pytest.mark.block_network
+@pytest.mark.default_cassette("pages.yaml")
+def test_several_pages(there: Shell, source: dict[str, Any]) -> None:
+    """A thread of several pages is read to its end, where the marker is."""
+    if LONG[0] not in source:
+        pytest.skip("the cassettes have no thread of several pages")
+    words = ("list", "--number", source[LONG[0]], "--family", FAMILY, "--json")
+    listed = there.run(*words).document["markers"]
+    assert [str(each["comment_id"]) for each in listed] == [source[LONG[1]]]
+
+
+@pytest.mark.vcr
+@pytest.mark.block_network
 @pytest.mark.default_cassette("no-such-issue.yaml")
 def test_no_such_issue(there: Shell) -> None:
     """An issue that is not there is denied, and nothing is sent to it."""
@@ -154,6 +186,13 @@ def test_another_text_is_not_in_the_cassette(
     ran = there.write("Another stage.\n", target=target)
     assert ran.code != 0
     assert "CannotOverwriteExistingCassette" in ran.err
+
+
+@pytest.mark.block_network
+def test_the_network_is_blocked() -> None:
+    """What is not in a cassette does not get out, loopback included."""
+    with socket.socket() as line, pytest.raises(RuntimeError, match="Network is disabled"):
+        line.connect(("127.0.0.1", 9))
 
 
 @pytest.mark.parametrize("cassette", CASSETTES, ids=lambda path: path.name)

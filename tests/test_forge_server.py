@@ -167,7 +167,7 @@ def test_taken_port_is_an_error(forge_server: ForgeServer) -> None:
 
 @pytest.mark.parametrize(
     ("headers", "status"),
-    [({"Transfer-Encoding": "chunked"}, 411), ({"Content-Length": "99999999"}, 413)],
+    [({"Transfer-Encoding": "gzip"}, 411), ({"Content-Length": "99999999"}, 413)],
 )
 def test_bodies_that_cannot_be_read(
     forge_server: ForgeServer, headers: dict[str, str], status: int
@@ -180,3 +180,24 @@ def test_bodies_that_cannot_be_read(
     connection.endheaders()
     assert connection.getresponse().status == status
     connection.close()
+
+
+def test_a_body_in_chunks_is_a_body(client: httpx.Client, forge_server: ForgeServer) -> None:
+    """What comes in chunks is put together, and the connection goes on."""
+    for text in ("a" * 70_000, "🌈"):
+        data = json.dumps({"body": text}).encode()
+        pieces = (data[at : at + 8_192] for at in range(0, len(data), 8_192))
+        assert client.post(THREAD, content=pieces).json()["body"] == text
+    assert [e.method for e in forge_server.forge.writes] == ["POST", "POST"]
+
+
+@pytest.mark.parametrize(
+    "chunks", [b"zz\r\n", b"-1\r\n", b"2\r\nabc\r\n", b"ffffffff\r\n", b"\r\n"]
+)
+def test_chunks_that_are_none(forge_server: ForgeServer, chunks: bytes) -> None:
+    """A size that is none, a wrong one or a huge one is turned away."""
+    head = f"POST {THREAD} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", forge_server.port), timeout=5) as line:
+        line.sendall(head.encode() + chunks)
+        assert line.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert not forge_server.forge.log

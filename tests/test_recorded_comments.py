@@ -17,9 +17,7 @@ __all__ = ["world"]
 FOLDER = Path(os.environ.get("RECORDED_DIR", "/nonexistent")) / "agent-orchestra"
 WHOLE = ("plan-issue-878-historical", "design-phase-complete-878-historical")
 
-pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason="RECORDED_DIR names no folder with agent-orchestra"
-)
+pytestmark = pytest.mark.needs("recordings")
 
 
 def text_of(name: str) -> str:

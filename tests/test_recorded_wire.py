@@ -32,9 +32,7 @@ NOW = 1_700_000_000
 LIST = re.compile(r"/repos/[^/]+/[^/]+/issues/\d+/comments")
 ONE = re.compile(r"/repos/[^/]+/[^/]+/issues/comments/\d+")
 
-pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason="RECORDED_DIR does not name a folder with recordings"
-)
+pytestmark = pytest.mark.needs("recordings")
 
 
 @dataclass(frozen=True)
@@ -279,3 +277,44 @@ def test_viewer_is_read(recorded: list[Exchange]) -> None:
     assert len(users) > 10
     for one in users:
         assert wire.read_viewer(one.response, one.request).login == raw(one)["login"]
+
+
+def answered(document: Any) -> tuple[Response, Request]:
+    """A document of an event as if it were an answer."""
+    headers = {"content-type": "application/json; charset=utf-8"}
+    body = json.dumps(document).encode()
+    asked = Request(method="GET", url=f"{API}/", headers={})
+    return Response(status=200, headers=headers, body=body), asked
+
+
+def test_documents_of_events_are_read() -> None:
+    """Comments and issues in recorded events are the same documents, and are read the same way."""
+    path = FOLDER / "octokit__webhooks-examples" / "events-subset.json"
+    events = json.loads(path.read_text(encoding="utf-8"))["issue_comment"]
+    assert len(events) > 5
+    for event in events:
+        stored = wire.read_comment(*answered(event["comment"]))
+        assert stored.comment.body == event["comment"]["body"]
+        issue = wire.read_issue(*answered(event["issue"]))
+        assert issue.number == event["issue"]["number"]
+        pull = "pull_request" in event["issue"]
+        assert issue.surface is (Surface.PULL_REQUEST if pull else Surface.ISSUE)
+
+
+NOT_EXCHANGES = {
+    "events-subset.json",  # read by the test above
+    "normalized-fixture.json",  # the raw one beside it, without what varies
+}
+
+
+def test_every_recording_is_read(recorded: list[Exchange]) -> None:
+    """Each recorded exchange is among those that are judged, unless its body was not kept."""
+    read = {one.source for one in recorded}
+    there = [path for path in FOLDER.rglob("*.json") if "__files" not in path.parts]
+    unread = {
+        path
+        for path in there
+        if path.name not in NOT_EXCHANGES and str(path.relative_to(FOLDER)) not in read
+    }
+    assert len(read) > 100
+    assert {path.parents[1].name for path in unread} <= {"testCached404"}

@@ -26,6 +26,7 @@ from markers.model import Marker, ReadResult, Repo, Thread, WriteResult
 from markers.setup import Setup, Timing
 from markers.testing import ForgeSender
 from markers.transport.api import GitHub
+from markers.transport.interface import Sender
 from markers.transport.rest import HttpxSender
 from markers.writer import Order
 
@@ -37,33 +38,36 @@ PLAN = f"<!-- plan-issue-{ISSUE} -->"
 CONTRACT: Contract = load()
 
 
-class World:
-    """One forge and as many writers as a test wants."""
+class Desk:
+    """As many writers as a test wants, at one issue of one server.
 
-    def __init__(self, way: str, tmp: Path, stack: ExitStack) -> None:
-        self.way = way
+    *issue* is the number meant where a test names none; *token* that of a trusted account.
+    """
+
+    url: str
+    repo: Repo
+    issue: int
+    token: str = seed.PAT_TOKEN
+
+    def __init__(self, tmp: Path, stack: ExitStack) -> None:
         self.tmp = tmp
         self.stack = stack
-        self.clock = stack.enter_context(clock.use(clock.FakeClock()))
-        self.forge = Forge.open(clock=clock.now)
-        stack.callback(self.forge.close)
-        self.forge.sleep = lambda _seconds: None
-        self.url = "http://forge.invalid"
-        if way == "rest":
-            self.url = stack.enter_context(ForgeServer(self.forge, hang=0.2)).url
-        self.repo = Repo(self.url, *REPO.split("/"))
         self._setups: dict[tuple[str, str], Setup] = {}
 
-    def setup(self, token: str = seed.PAT_TOKEN, journal: str = "one", **changes: Any) -> Setup:
+    def sender(self) -> Sender:
+        """A new line to the server."""
+        raise NotImplementedError
+
+    def setup(self, token: str | None = None, journal: str = "one", **changes: Any) -> Setup:
         """A writer's pieces; the same *journal* name is the same file."""
+        token = token or self.token
         made = self._setups.get((token, journal))
         if made is None:
             made = self._setups[token, journal] = self._make(token, journal)
         return replace(made, **changes)
 
     def _make(self, token: str, journal: str) -> Setup:
-        sender = ForgeSender(self.forge) if self.way == "in-process" else HttpxSender()
-        connection = GitHub(sender, self.url, token, f"fp-{token}")
+        connection = GitHub(self.sender(), self.url, token, f"fp-{token}")
         self.stack.callback(connection.close)
         opened: list[SqliteJournal] = []
 
@@ -78,23 +82,23 @@ class World:
             contract=CONTRACT, connection=connection, open_journal=open_journal, timing=timing
         )
 
-    def marker(self, family: str = "plan-issue", number: int = ISSUE, **params: str) -> Marker:
+    def marker(self, family: str = "plan-issue", number: int = 0, **params: str) -> Marker:
         """A marker of the shipped contract."""
-        return derive(CONTRACT.family(family), number, params)
+        return derive(CONTRACT.family(family), number or self.issue, params)
 
-    def thread(self, number: int = ISSUE) -> Thread:
-        """A thread of the seeded repository."""
-        return Thread(self.repo, number)
+    def thread(self, number: int = 0) -> Thread:
+        """A thread of the repository."""
+        return Thread(self.repo, number or self.issue)
 
     def order(
         self,
         payload: str = "",
         family: str = "plan-issue",
-        number: int = ISSUE,
+        number: int = 0,
         params: dict[str, str] | None = None,
         **more: Any,
     ) -> Order:
-        """An order for the seeded repository."""
+        """An order for the repository."""
         return Order(
             thread=more.pop("thread", self.thread(number)),
             family=CONTRACT.family(family),
@@ -104,7 +108,7 @@ class World:
         )
 
     def write(self, payload: str, *, setup: Setup | None = None, **order: Any) -> WriteResult:
-        """Write as ``pat`` unless told otherwise."""
+        """Write as the trusted account unless told otherwise."""
         return writer.write(setup or self.setup(), self.order(payload, **order))
 
     def fails(self, payload: str, *, setup: Setup | None = None, **order: Any) -> MarkersError:
@@ -121,6 +125,27 @@ class World:
         """Read the governing comment."""
         order = self.order(**of)
         return reading.read(setup or self.setup(), order.thread, order.marker)
+
+
+class World(Desk):
+    """One forge and as many writers as a test wants."""
+
+    def __init__(self, way: str, tmp: Path, stack: ExitStack) -> None:
+        super().__init__(tmp, stack)
+        self.way = way
+        self.clock = stack.enter_context(clock.use(clock.FakeClock()))
+        self.forge = Forge.open(clock=clock.now)
+        stack.callback(self.forge.close)
+        self.forge.sleep = lambda _seconds: None
+        self.url = "http://forge.invalid"
+        if way == "rest":
+            self.url = stack.enter_context(ForgeServer(self.forge, hang=0.2)).url
+        self.repo = Repo(self.url, *REPO.split("/"))
+        self.issue = ISSUE
+
+    def sender(self) -> Sender:
+        """Straight into the forge, or over the socket."""
+        return ForgeSender(self.forge) if self.way == "in-process" else HttpxSender()
 
     def bodies(self, number: int = ISSUE) -> list[str]:
         """What is on a thread now."""

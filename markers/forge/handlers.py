@@ -40,10 +40,9 @@ def user(scene: Scene) -> Answer:
 
 def rate_limit(scene: Scene) -> Answer:
     """GET /rate_limit: says what is left and costs nothing."""
-    core = {**scene.world.limits.state(scene.token, scene.call.at), "resource": "core"}
-    free = {"limit": 30, "used": 0, "remaining": 30, "reset": core["reset"], "resource": "search"}
-    graphql = {**core, "resource": "graphql"}
-    return as_json({"resources": {"core": core, "search": free, "graphql": graphql}, "rate": core})
+    core = scene.world.limits.state(scene.token, scene.call.at)
+    search = {"limit": 30, "used": 0, "remaining": 30, "reset": core["reset"]}
+    return as_json({"resources": {"core": core, "search": search, "graphql": core}, "rate": core})
 
 
 def repository(scene: Scene) -> Answer:

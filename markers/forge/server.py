@@ -1,4 +1,4 @@
-"""The forge on a socket: HTTP/1.1 with keep-alive, on loopback only.
+"""The forge on a socket: HTTP/1.1 with keep-alive, on loopback only, plain or over TLS.
 
 Connection faults become real here: a reset is an RST on the wire, a timeout is silence until the
 client goes away or *hang* seconds are over.
@@ -7,8 +7,10 @@ client goes away or *hang* seconds are over.
 from __future__ import annotations
 
 import gzip
+import re
 import select
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -16,6 +18,7 @@ import time
 from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedIOBase
 from types import TracebackType
 from typing import Any, Self
 
@@ -25,6 +28,7 @@ from .values import Answer
 LOOPBACK = "127.0.0.1"
 LARGEST_REQUEST = 16 * 1024 * 1024
 _WORTH_ZIPPING = 1024
+_SIZE = re.compile(rb"[0-9a-fA-F]{1,8}")
 _RESET = struct.pack("ii", 1, 0)
 
 
@@ -39,7 +43,9 @@ class _Handler(BaseHTTPRequestHandler):
         if body is None:
             return
         try:
-            answer = self.server.forge.handle(self.command, self.path, dict(self.headers), body)
+            answer = self.server.forge.handle(
+                self.command, self._target(), dict(self.headers), body
+            )
         except ConnectionResetError:
             self._reset()
         except TimeoutError:
@@ -50,10 +56,20 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _serve  # noqa: N815 - the base class's names
 
+    def _target(self) -> str:
+        """What is asked for; over TLS the whole address, so that the answer's links say https."""
+        host = self.headers.get("Host", "")
+        return f"https://{host}{self.path}" if self.server.secure and host else self.path
+
     def _body(self) -> bytes | None:
         """The request's body; None when it was answered already, since it cannot be read."""
         length = self.headers.get("Content-Length", "0")
-        if "Transfer-Encoding" in self.headers or not length.isdigit():
+        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+            body = _joined(self.rfile)
+            if body is not None:
+                return body
+            self.send_error(HTTPStatus.BAD_REQUEST)
+        elif "Transfer-Encoding" in self.headers or not length.isdigit():
             self.send_error(HTTPStatus.LENGTH_REQUIRED)
         elif int(length) > LARGEST_REQUEST:
             self.send_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
@@ -109,11 +125,18 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = False
     request_queue_size = 128
 
-    def __init__(self, forge: Forge, port: int, hang: float) -> None:
-        self.forge, self.hang = forge, hang
+    def __init__(
+        self, forge: Forge, port: int, hang: float, tls: ssl.SSLContext | None = None
+    ) -> None:
+        self.forge, self.hang, self.secure = forge, hang, tls is not None
         self.stopping = threading.Event()
         self._open: set[socket.socket] = set()
         super().__init__((LOOPBACK, port), _Handler)
+        if tls is not None:
+            # Each connection's own thread shakes hands: a client that stalls holds up nobody.
+            self.socket = tls.wrap_socket(
+                self.socket, server_side=True, do_handshake_on_connect=False
+            )
 
     def process_request(self, request: Any, client_address: Any) -> None:
         self._open.add(request)
@@ -142,11 +165,20 @@ class ForgeServer:
     """A forge that listens on loopback while the ``with`` block runs.
 
     *port* 0 is any free one; *hang* bounds, in seconds, how long a timeout fault keeps silent.
+    *tls* has the certificate to show; with it the address is https.  Reset and timeout faults are
+    for plain http.
     """
 
-    def __init__(self, forge: Forge, port: int = 0, *, hang: float = 30.0) -> None:
+    def __init__(
+        self,
+        forge: Forge,
+        port: int = 0,
+        *,
+        hang: float = 30.0,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.forge = forge
-        self._server = _Server(forge, port, hang)
+        self._server = _Server(forge, port, hang, tls)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
 
     @property
@@ -157,7 +189,8 @@ class ForgeServer:
     @property
     def url(self) -> str:
         """Base URL of its API, without a trailing slash."""
-        return f"http://{LOOPBACK}:{self.port}"
+        scheme = "https" if self._server.secure else "http"
+        return f"{scheme}://{LOOPBACK}:{self.port}"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -185,6 +218,21 @@ def serve(forge: Forge, port: int = 0) -> ForgeServer:
     Raises ``OSError`` when the port is taken.
     """
     return ForgeServer(forge, port)
+
+
+def _joined(stream: BufferedIOBase) -> bytes | None:
+    """A body in chunks, as gh sends what it reads from a pipe; None when broken or too large."""
+    body = b""
+    while True:
+        size = stream.readline(20).strip()
+        if not _SIZE.fullmatch(size) or len(body) + int(size, 16) > LARGEST_REQUEST:
+            return None
+        piece = stream.read(int(size, 16))
+        if stream.readline(3) != b"\r\n":
+            return None
+        if not piece:
+            return body
+        body += piece
 
 
 @lru_cache(maxsize=32)
