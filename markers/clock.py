@@ -124,6 +124,15 @@ class Deadline:
         finally:
             self._kept -= seconds
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let the time that the block takes not count."""
+        began = monotonic()
+        try:
+            yield
+        finally:
+            self._end += monotonic() - began
+
     def extend(self, seconds: float) -> None:
         """Move the deadline by a wait that does not count against it (pacing)."""
         self._end += seconds

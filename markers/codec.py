@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from .errors import Refused
+from .errors import Refused, echo
 from .model import MAX_NUMBER, Family, Marker
 
 SLUG = r"[a-z0-9]+(?:-[a-z0-9]+)*"
@@ -64,17 +64,17 @@ def _check_params(family: Family, given: Mapping[str, str]) -> None:
     for name in given:
         if name not in known:
             hint = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise Refused("param-unknown", f"{family.name} has no parameter {name[:80]!r}: {hint}")
+            raise Refused("param-unknown", f"{family.name} has no parameter {echo(name)!r}: {hint}")
     for name, param in known.items():
         value = given.get(name)
         if value is None:
             raise Refused("param-missing", f"{family.name} needs --param {name}=VALUE")
         if param.values and value not in param.values:
             choices = ", ".join(param.values)
-            raise Refused("param-value", f"{name} is {value[:80]!r}, not one of {choices}")
+            raise Refused("param-value", f"{name} is {echo(value)!r}, not one of {choices}")
         if not re.fullmatch(SLUG, value):
             raise Refused(
-                "param-value", f"{name} is {value[:80]!r}, not a slug such as 'two-words'"
+                "param-value", f"{name} is {echo(value)!r}, not a slug such as 'two-words'"
             )
 
 

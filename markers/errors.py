@@ -27,6 +27,7 @@ relies on that promise and on nothing else.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -34,12 +35,20 @@ from .model import Action, Reason
 
 ECHO = 80
 """How many characters of what is refused a message may show."""
+MASK = "***"
+"""Stands for a token in what is shown."""
+# Letters and digits mixed, up to the end: what follows the first few may be most of a token.
+_CUT_WORD = re.compile(r"(?=[\w\\-]*[0-9])(?=[\w\\-]*[A-Za-z])([\w\\-]{12})[\w\\-]+$", re.ASCII)
 
 
 def echo(text: str) -> str:
-    """Show refused text: at most 80 characters, those that cannot be seen as escapes."""
+    """Show refused text: at most 80 characters, those that cannot be seen as escapes.
+
+    Of a token that is cut off there, which nobody could know by its shape any more, only the first
+    few characters are shown.
+    """
     seen = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[: ECHO + 1])
-    return seen if len(seen) <= ECHO else f"{seen[: ECHO - 1]}…"
+    return seen if len(seen) <= ECHO else _CUT_WORD.sub(r"\1", seen[: ECHO - 1]) + "…"
 
 
 class MarkersError(Exception):

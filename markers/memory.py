@@ -7,11 +7,16 @@ one asks again first (``fresh=True``).
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from .errors import Unavailable
 from .journal.interface import Journal
 from .model import Account, Surface, Thread
 from .transport.interface import Transport
+
+NOTE_SECONDS = 0.2
+"""How long a note may wait for whoever keeps the journal busy; the next call asks again."""
 
 
 @dataclass(slots=True)
@@ -79,7 +84,8 @@ class Memory:
 
     def learn_entry(self, burst: str, comment_id: int) -> None:
         """Keep which comment an entry of a manifest has posted."""
-        self._remember(f"burst:{burst}", str(comment_id))
+        if self.journal:
+            self.journal.remember(f"burst:{burst}", str(comment_id))
 
     def names(self) -> list[str]:
         """All names under which the thread may be locked or have intents."""
@@ -97,5 +103,7 @@ class Memory:
         return self.journal.recall(key) if self.journal else None
 
     def _remember(self, key: str, value: str) -> None:
-        if self.journal and self.journal.recall(key) != value:
-            self.journal.remember(key, value)
+        """Note what saves a request next time; whoever keeps the journal busy hinders nobody."""
+        with suppress(Unavailable):
+            if self.journal and self.journal.recall(key) != value:
+                self.journal.remember(key, value, wait=NOTE_SECONDS)

@@ -28,6 +28,8 @@ LIMIT = 4 * 1024 * 1024
 LONGEST = 4096
 SIBLINGS = ("-wal", "-shm", "-journal")
 """What SQLite puts beside a database, and opens without asking."""
+FOLDERS = (".locks",)
+"""The directories that a journal keeps beside its database."""
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
@@ -236,12 +238,14 @@ def writable_file_bounded(
     *,
     cwd: Path,
     siblings: tuple[str, ...] = SIBLINGS,
+    folders: tuple[str, ...] = FOLDERS,
 ) -> Path:
     """The path of a database below *roots* that exists as a plain file or can be created.
 
     Its directory must be there.  The files beside it (the name and one of *siblings*) are held to
-    the same rules.  The answer is a path, since SQLite opens by name: whoever may write to the
-    directory can still swap the file between this look and SQLite's.
+    the same rules; what has the name and one of *folders* must be a directory.  The answer is a
+    path, since SQLite opens by name: whoever may write to the directory can still swap the file
+    between this look and SQLite's.
     """
     place = locate(path, roots, cwd=cwd)
     if not place.parts:
@@ -251,4 +255,7 @@ def writable_file_bounded(
         for each in (name, *(name + sibling for sibling in siblings)):
             with missing_is_fine():
                 _judge(place, look(place, each, at))
+        for each in folders:
+            with missing_is_fine():
+                os.close(_step(place, name + each, at))
     return place.path

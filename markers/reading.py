@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 from typing import TypeVar
 
-from .clock import Deadline
 from .codec import sha256
 from .errors import Absent, Gone
 from .journal.interface import Entry, Flaw, Kind
@@ -85,7 +84,7 @@ def live_flaws(setup: Setup) -> list[Flaw]:
 
 
 def _session(setup: Setup, work: Callable[[Transport], T]) -> T:
-    transport = setup.connection.begin(Deadline(setup.timing.deadline))
+    transport = setup.connection.begin(setup.deadline())
     return retry.rounds(transport.deadline, on_wait=setup.on_wait)(lambda: work(transport))
 
 

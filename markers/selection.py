@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .errors import Refused
+from .errors import Refused, echo
 from .model import Account, Comment, Extra, Shape
 
 ASSOCIATIONS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
@@ -58,7 +58,7 @@ def parse_trust(text: str) -> Trust:
     for word in words:
         if word not in known:
             raise Refused(
-                "trust", f"trust names {word[:80]!r}; use collaborators, user:ID, app:SLUG"
+                "trust", f"trust names {echo(word)!r}; use collaborators, user:ID, app:SLUG"
             )
     return Trust(collaborators="collaborators" in words, users=users, apps=apps)
 

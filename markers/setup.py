@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from .clock import Deadline
 from .contract import Contract
 from .errors import MarkersError
 from .hygiene import Policy
@@ -50,8 +51,14 @@ class Setup:
     policy: Policy = field(default_factory=Policy)
     trust: Trust = field(default_factory=Trust)
     timing: Timing = field(default_factory=Timing)
+    until: Deadline | None = None
+    """The command's own deadline, begun before the first call; None: each call has its own."""
     on_wait: Callable[[float, str], None] = _nothing
     """Told of each wait (seconds, why), for people's eyes."""
+
+    def deadline(self) -> Deadline:
+        """What bounds the call that begins now."""
+        return self.until or Deadline(self.timing.deadline)
 
     def journal_if_any(self) -> Journal | None:
         """The journal for a call that only reads: it can do without one."""

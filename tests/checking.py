@@ -9,7 +9,7 @@ import pytest
 from markers.codec import derive
 from markers.contract import load
 from markers.errors import Refused
-from markers.hygiene import Checked, Policy, check, compose
+from markers.hygiene import Checked, Composed, Policy, check, compose
 from markers.model import Marker, Surface
 
 CONTRACT = load()
@@ -26,11 +26,11 @@ PLAN = marker()
 
 def composed(payload: str, wanted: Marker = PLAN) -> str:
     """The body that *payload* becomes."""
-    return compose(payload, wanted, CONTRACT)
+    return compose(payload, wanted, CONTRACT).text
 
 
 def checked(
-    candidate: str,
+    candidate: str | Composed,
     wanted: Marker = PLAN,
     *,
     surface: Surface | None = None,
@@ -38,7 +38,7 @@ def checked(
 ) -> Checked:
     """Check a candidate against the shipped contract."""
     return check(
-        candidate,
+        candidate if isinstance(candidate, Composed) else Composed(candidate),
         wanted,
         family=CONTRACT.family(wanted.family),
         surface=surface,
@@ -49,7 +49,7 @@ def checked(
 
 def payload_checked(payload: str, wanted: Marker = PLAN, policy: Policy | None = None) -> Checked:
     """Compose and check as a write does."""
-    return checked(composed(payload, wanted), wanted, policy=policy)
+    return checked(compose(payload, wanted, CONTRACT), wanted, policy=policy)
 
 
 def refusal(payload: str, wanted: Marker = PLAN, policy: Policy | None = None) -> Refused:

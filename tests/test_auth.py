@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markers.errors import Denied
+from markers.errors import Denied, Unavailable
 from markers.transport import gh
 from markers.transport.auth import (
     Token,
@@ -337,9 +338,17 @@ def test_without_gh_nothing_is_stored(tmp_path: Path) -> None:
 
 
 def test_hanging_gh_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A gh that waits for a locked key ring does not hold us up."""
+    """A gh that waits for a locked key ring does not hold us up, and is named as the reason."""
+    began = time.monotonic()
+    for script in ("exec /bin/sleep 5", "/bin/sleep 5; echo late", "/bin/sleep 5 & echo early"):
+        env = fake_gh(tmp_path, script)
+        with pytest.raises(Unavailable, match=r"did not answer within 0\.1 s") as caught:
+            gh.stored_token("github.com", env, seconds=0.1)
+        assert code_of(caught) == "gh"
     monkeypatch.setattr(gh, "TIMEOUT", 0.1)
-    assert gh.stored_token("github.com", fake_gh(tmp_path, "exec /bin/sleep 5")) is None
+    with pytest.raises(Unavailable, match=r"within 0\.1 s"):
+        gh.stored_token("github.com", env, seconds=60)
+    assert time.monotonic() - began < 3
 
 
 @pytest.mark.parametrize(

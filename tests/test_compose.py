@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markers.codec import normalise
-from markers.errors import Refused
+from markers.errors import Refused, echo
 from markers.hygiene import decode, legal
-from markers.hygiene.lookalikes import bare, is_blank
+from markers.hygiene.invisible import bare, is_blank
 
 
 def test_bytes_are_read_as_utf8() -> None:
@@ -105,6 +105,7 @@ def test_payload_with_its_marker_is_used_as_it_is(payload: str) -> None:
         "`<!-- plan-issue-12 -->`",
         "> <!-- plan-issue-12 -->",
         "<!-- a note for people -->\ntext",
+        "<!-- a note \u2014 for people \u2011 -->\ntext",
         "<!-- prettier-ignore-start -->",
         "<!-- phase-containment-ledger-ref: 501 -->\n\ntext",
         "<!-- frame-spine\nx: 1\n-->",
@@ -131,6 +132,13 @@ def test_sentinel_is_its_marker_alone() -> None:
 LOOKALIKES = {
     "<!-- plan-issue-13 -->": "other-number",
     "<!-- plan-issue-121 -->": "other-number",
+    "<!-- plan\u2011issue\u201112 -->": "marker-characters",
+    "<!-- plan\u2010issue\u201312 \u2014>": "unclosed-marker",
+    "<!\u2011\u2011 plan-issue-12 \u2011\u2011>": "broken-marker",
+    "<!-- plan\u2212issue-\uff11\uff12 -->": "marker-characters",
+    "<!-- \uff50lan-issue-12 -->": "marker-characters",
+    "<!-- design\u2011issue\u201112 -->": "foreign-marker",
+    "<!-- no\u2014family\u20147 -->": "unknown-marker",
     "<!-- design-issue-12 -->": "foreign-marker",
     "<!-- code-review-complete-12 -->": "foreign-marker",
     "<!-- frame-credit-ledger-12 -->": "foreign-marker",
@@ -200,13 +208,31 @@ def test_marker_after_blank_lines_is_refused(lead: str) -> None:
 
 def test_echo_is_bounded_and_keeps_secrets() -> None:
     """A refusal shows at most 80 characters, escapes the unseen and never shows a token."""
-    detail = refusal("<!-- plan-issue-12" + "z" * 300).reason.detail
+    detail = refusal("<!-- plan-issue-12 " + "z" * 300).reason.detail
     assert "z" * 60 in detail
     assert "z" * 63 not in detail
     assert "\\u200b" in refusal(f"\u200b{M}").reason.detail
     token = github_token()
-    for payload in (f"<!-- plan-issue-12 {token}", f"text\n<!-- design-issue-1 --> {token}"):
-        assert token[:8] not in refusal(payload).reason.detail
+    split = "\u200b".join(token)
+    for payload in (
+        f"<!-- plan-issue-12 {token}",
+        f"<!-- plan-issue-12 {split}",
+        f"<!-- plan-issue-12 {token[:20]}\u2060{token[20:]} -->",
+        f"text\n<!-- design-issue-1 --> {token}",
+        "<!-- plan-issue-12 " + "z" * 40 + f" {token}",
+    ):
+        detail = refusal(payload).reason.detail
+        assert token[:8] not in detail
+        assert token[-8:] not in detail
+        assert token[4:12] not in detail
+
+
+def test_what_is_cut_off_is_no_token() -> None:
+    """Of a token that the bound cuts through, only the first characters are shown."""
+    for lead in (44, 50, 60, 70):
+        assert github_token()[:13] not in echo("z" * lead + " " + github_token())
+    assert echo("z" * 300) == "z" * 79 + "…"
+    assert echo("/a" * 60).startswith("/a" * 39)
 
 
 @given(st.text(st.characters(blacklist_categories=("Cs", "Cc"))))

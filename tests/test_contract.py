@@ -144,7 +144,7 @@ def test_families_are_frozen(field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("plan-isue", "plan-issue"), ("zzz", "registry list"), ("x" * 99, "x" * 80)]
+    ("name", "hint"), [("plan-isue", "plan-issue"), ("zzz", "registry list"), ("x" * 99, "x" * 79)]
 )
 def test_an_unknown_family_is_refused_with_a_hint(name: str, hint: str) -> None:
     """A slip of the finger is told what was probably meant; the echo is bounded."""

@@ -23,7 +23,7 @@ from checking import (
 from markers import hygiene
 from markers.codec import parse
 from markers.errors import Refused
-from markers.hygiene import Policy, check, decode
+from markers.hygiene import Composed, Policy, decode
 from markers.hygiene.fences import blocks
 from markers.model import Marker, Surface
 
@@ -39,7 +39,7 @@ def test_family_that_is_not_written(name: str) -> None:
     family = CONTRACT.family(name)
     wanted = Marker(text=M, family=name, number=12)
     with pytest.raises(Refused) as caught:
-        check(M + "\nx", wanted, family=family, surface=None, contract=CONTRACT, policy=Policy())
+        checked(M + "\nx", wanted)
     assert caught.value.reason.code == "family-not-writable"
     assert family.gap is not None
     assert family.gap in caught.value.reason.detail
@@ -47,16 +47,8 @@ def test_family_that_is_not_written(name: str) -> None:
 
 def test_block_is_not_written_alone() -> None:
     """A block is part of another family's comment."""
-    family = CONTRACT.family("frame-spine")
     with pytest.raises(Refused, match="block inside a comment"):
-        check(
-            M + "\nx",
-            Marker(text=M, family="frame-spine", number=None),
-            family=family,
-            surface=None,
-            contract=CONTRACT,
-            policy=Policy(),
-        )
+        checked(M + "\nx", Marker(text=M, family="frame-spine", number=None))
 
 
 @pytest.mark.parametrize(
@@ -160,7 +152,7 @@ def test_secret_is_refused_and_shown_nowhere() -> None:
     """Rule and line are named; the token is in neither the message nor the error."""
     token = github_token()
     refused = refusal(f"text\n```\n{token}\n```")
-    assert (refused.reason.code, refused.reason.line) == ("secret", 5)
+    assert (refused.reason.code, refused.reason.line) == ("secret", 3)
     assert "github-token" in refused.reason.detail
     assert token[4:12] not in f"{refused.reason} {refused!r} {refused.args}"
 
@@ -194,6 +186,9 @@ LINES = {
     r"<\!-- frame-spine": "broken-marker",
     "<!\u2014 design-issue-7 \u2014>": "broken-marker",
     "<!--design-issue-7-->": "broken-marker",
+    "<!-- design\u2011issue\u20117 -->": "broken-marker",
+    "<!-- plan\u2013issue\u201312 -->": "broken-marker",
+    "<!-- plan \u2013 issue \u2013 12 -->": None,
     "<!-- plan-issue-12": "unclosed-marker",
     "<!-- design-issue-7 --": "unclosed-marker",
     "<!-- frame-spine": "unclosed-marker",
@@ -224,30 +219,35 @@ def test_line_below_the_first(line: str, expected: str | None, end: str) -> None
         assert "marker-in-fence" not in codes(payload_checked(payload))
         return
     refused = refusal(payload)
-    assert (refused.reason.code, refused.reason.line) == (expected, 5)
+    assert (refused.reason.code, refused.reason.line) == (expected, 3)
 
 
 def fenced(line: str) -> list[str]:
-    """Ways to write *line* as code."""
+    """Ways to write *line* in a fence."""
     return [
         f"```\n{line}\n```",
         f"````md\n```\n{line}\n```\n````",
         f"~~~\n{line}\n~~~~~",
         f"```\n{line}",
-        f"text\n\n    {line}\n",
         f"- item\n\n  ```\n  {line}\n  ```",
         f"1. a\n   - b\n\n     ~~~\n     {line}\n     ~~~",
-        f"- item\n\n      {line}",
         f"   ```\n{line}\n   ```",
         f"```\r\n{line}\r\n```\r\n",
     ]
 
 
 @pytest.mark.parametrize("line", [line for line, code in LINES.items() if code])
-def test_marker_in_code_warns(line: str) -> None:
-    """The same line in code of any kind is written, with a warning about older readers."""
+def test_marker_in_a_fence_warns(line: str) -> None:
+    """The same line in a code fence is written, with a warning about older readers."""
     for payload in fenced(line):
         assert "marker-in-fence" in codes(payload_checked("x\n\n" + payload)), payload
+
+
+@pytest.mark.parametrize(("line", "expected"), [item for item in LINES.items() if item[1]])
+def test_marker_in_indented_code_is_refused(line: str, expected: str) -> None:
+    """Indented code is no fence: readers leave blanks out of account."""
+    for payload in (f"text\n\n    {line}\n", f"- item\n\n      {line}", f"\tx\n\t{line}"):
+        assert refusal(payload).reason.code == expected, payload
 
 
 @pytest.mark.parametrize(
@@ -304,9 +304,54 @@ def test_comment_that_hides_the_rest_warns() -> None:
 def test_refusal_names_line_and_shows_little() -> None:
     """Line, rule and at most 80 characters of the line."""
     refused = refusal("a\nb\n<!-- design-issue-7 -->" + "z" * 200)
-    assert refused.reason.line == 5
+    assert refused.reason.line == 3
     assert "design-issue" in refused.reason.detail
     assert "z" * 57 not in refused.reason.detail
+
+
+NUMBERED = {
+    "a\n\n<!-- design-issue-7 -->": 3,
+    "a\n@": None,
+    "a\nb \x07": 2,
+    "\n\n@-": 3,
+    "a\n{token}": 2,
+    "{token}": 1,
+    "a\r\n\r\ncc @pat": 3,
+}
+
+
+@pytest.mark.parametrize(("payload", "line"), NUMBERED.items())
+@pytest.mark.parametrize("own", ["", f"{M}\n", f"{M}\n\n"])
+def test_lines_are_those_of_the_file(payload: str, line: int | None, own: str) -> None:
+    """Every refusal counts the lines of what was handed over, whoever put the marker there."""
+    text = own + payload.replace("{token}", github_token())
+    if line is None:
+        payload_checked(text)
+        return
+    refused = refusal(text, policy=Policy(mentions="refuse")).reason
+    assert refused.line == line + own.count("\n")
+    if "line" in refused.detail:
+        assert f"line {refused.line} " in refused.detail
+
+
+def test_warnings_count_the_lines_of_the_file() -> None:
+    """So does every warning."""
+    for own in ("", f"{M}\n"):
+        line = 3 + own.count("\n")
+        for payload in ("x\n\n<!-- note\n", "x\n\n@pat"):
+            (warning,) = payload_checked(own + payload).warnings
+            assert f"line {line} " in warning
+        (warning,) = payload_checked(f"{own}x\n```\n<!-- design-issue-7 -->\n```").warnings
+        assert f"line {line} " in warning
+
+
+def test_what_was_put_in_front_has_no_line() -> None:
+    """A fault of the marker's own text is no fault of a line of the file."""
+    text = f"<!-- {github_token()} -->"
+    wanted = Marker(text=text, family="plan-issue", number=12, params=())
+    with pytest.raises(Refused, match="the marker looks like a secret") as caught:
+        checked(Composed(f"{text}\n\ntext", 2), wanted)
+    assert caught.value.reason.line is None
 
 
 def test_everything_is_checked_in_a_fixed_order() -> None:
@@ -325,7 +370,7 @@ def test_candidate_is_untouched_unless_asked() -> None:
 def test_code_of_a_long_text() -> None:
     """A fence that is never closed reaches to the end, wherever that is."""
     text = "a\n```\n" + "b\n" * 1000
-    assert blocks(text).code == frozenset(range(2, 1003))
+    assert blocks(text).fenced == frozenset(range(2, 1003))
 
 
 @pytest.mark.parametrize(
@@ -384,7 +429,7 @@ def test_parser_is_imported_only_when_needed(payload: str, asked: bool) -> None:
     assert done.stdout.strip() == str(asked)
 
 
-@pytest.mark.skipif(not RECORDED.is_dir(), reason="RECORDED_DIR names no recordings")
+@pytest.mark.needs("recordings")
 @pytest.mark.parametrize(
     ("name", "family"),
     [
@@ -402,7 +447,7 @@ def test_real_comment_passes_unchanged(name: str, family: str) -> None:
     assert set(codes(done)) <= {"mention"}
 
 
-@pytest.mark.skipif(not RECORDED.is_dir(), reason="RECORDED_DIR names no recordings")
+@pytest.mark.needs("recordings")
 def test_real_bodies_that_mention_markers() -> None:
     """Of real bodies with a marker in prose and one alone on a line, only the line is refused."""
     refused = {}

@@ -276,11 +276,41 @@ class TestMemory:
 
     def test_recall(self, journal):
         """The newest value counts; what was never told is None."""
+        journal.append(INTENT)
         assert journal.recall("viewer") is None
         journal.remember("viewer", "1")
         journal.remember("viewer", "é 2")
         journal.remember("other", "3")
         assert (journal.recall("viewer"), journal.recall("other")) == ("é 2", "3")
+
+
+class TestNotThereYet:
+    """A journal that nobody has written to."""
+
+    def test_questions_leave_no_trace(self, journal, tmp_path):
+        """Who only asks finds it empty, and makes nothing; what is to be remembered is dropped."""
+        assert journal.open_intents() == journal.open_intents([THREAD]) == []
+        assert list(journal.entries()) == journal.latest(5) == []
+        assert (journal.entry(1), journal.body("a" * 64)) == (None, None)
+        journal.remember("viewer", "1")
+        assert journal.recall("viewer") is None
+        assert journal.prune(0) == 0
+        assert journal.verify() == []
+        assert len(journal.verify("a" * 64)) == 1
+        assert list(tmp_path.iterdir()) == []
+
+    def test_it_is_there_once_somebody_may_write(self, journal):
+        """Who has locked a thread is remembered what is learnt before the first entry."""
+        with journal.lock([THREAD], wait=0):
+            journal.remember("viewer", "1")
+        assert journal.recall("viewer") == "1"
+
+    def test_it_is_found_when_another_made_it(self, open_journal):
+        """One that was not there when it was asked is asked again."""
+        one, two = open_journal(), open_journal()
+        assert one.latest(5) == []
+        two.append(INTENT)
+        assert len(one.latest(5)) == 1
 
 
 class TestPace:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import hashlib
+import os
 import signal
 import subprocess
 import sys
@@ -19,7 +21,7 @@ import pytest
 from journals import INTENT, OTHER, THREAD, outcome
 
 from markers import clock
-from markers.errors import Unavailable
+from markers.errors import Refused, Unavailable
 from markers.journal import locks
 from markers.journal.sqlite import SqliteJournal
 
@@ -62,6 +64,11 @@ def killed(path: Path, script: str) -> None:
         assert it.stdout.readline() == "ready\n"
         it.kill()
         assert it.wait() == -signal.SIGKILL
+
+
+def lock_file(path: Path) -> Path:
+    """The file behind the lock of ``THREAD``."""
+    return Path(f"{path}.locks") / hashlib.sha256(THREAD.encode()).hexdigest()
 
 
 class TestProcesses:
@@ -112,7 +119,7 @@ class TestProcesses:
         killed(
             path,
             """
-            db = journal._database()
+            db = journal._made()
             db.execute("BEGIN IMMEDIATE")
             db.execute("INSERT INTO audit VALUES (2, 'half', 'half')")
             """,
@@ -126,7 +133,7 @@ class TestProcesses:
             path,
             """
             from markers.journal import database
-            database._create(journal.path)
+            database._create(journal.path, 5)
             """,
         )
         assert journal.append(INTENT).seq == 1
@@ -153,8 +160,7 @@ class TestLockFiles:
         """After somebody cleared the lock files away, two later comers still exclude each other."""
         held = journal.lock([THREAD], wait=0)
         with held:
-            (file,) = Path(f"{path}.locks").iterdir()
-            file.unlink()
+            lock_file(path).unlink()
         with (
             journal.lock([THREAD], wait=0),
             pytest.raises(Unavailable, match="another writer"),
@@ -164,11 +170,12 @@ class TestLockFiles:
 
     def test_a_file_replaced_between_opening_and_locking(self, path, journal, monkeypatch):
         """A lock on a file that is no longer at its path is not taken for the lock."""
+        journal.append(INTENT)
         real, removed = locks.fcntl.flock, []
 
         def flock(file: Any, operation: int) -> None:
             if not removed:
-                removed.extend(Path(f"{path}.locks").iterdir())
+                removed.append(lock_file(path))
                 removed[0].unlink()
             real(file, operation)
 
@@ -181,13 +188,56 @@ class TestLockFiles:
     def test_a_symlink_is_not_followed(self, path, journal, tmp_path):
         """A link planted among the lock files leads nowhere."""
         with journal.lock([THREAD], wait=0):
-            (file,) = Path(f"{path}.locks").iterdir()
-        file.unlink()
+            file = lock_file(path)
+            file.unlink()
         file.symlink_to(tmp_path / "target")
         with pytest.raises(Unavailable) as caught, journal.lock([THREAD], wait=0):
             pytest.fail("locked a link")
         assert caught.value.reason.code == "journal"
         assert not (tmp_path / "target").exists()
+
+    def test_a_pipe_keeps_nobody_waiting(self, path, journal):
+        """A pipe planted among the lock files is an error at once, not a wait for its reader."""
+        with journal.lock([THREAD], wait=0):
+            file = lock_file(path)
+            file.unlink()
+        os.mkfifo(file)
+        with pytest.raises(Unavailable) as caught, journal.lock([THREAD], wait=0):
+            pytest.fail("locked a pipe")
+        assert caught.value.reason.code == "journal"
+
+    @pytest.mark.parametrize("there", [True, False], ids=["to a directory", "to nothing"])
+    def test_a_linked_directory_is_refused(self, path, journal, tmp_path, there):
+        """Locks that would lie elsewhere are refused, and nothing is made there."""
+        path.parent.mkdir()
+        elsewhere = tmp_path / "elsewhere"
+        if there:
+            elsewhere.mkdir()
+        Path(f"{path}.locks").symlink_to(elsewhere)
+        for use in (lambda: journal.append(INTENT), journal.lock([THREAD], wait=0).__enter__):
+            with pytest.raises(Refused) as caught:
+                use()
+            assert caught.value.reason.code == "journal-symlink"
+        assert elsewhere.exists() == there
+        assert not there or not list(elsewhere.iterdir())
+
+    def test_a_directory_swapped_for_a_link_is_not_followed(
+        self, path, journal, tmp_path, monkeypatch
+    ):
+        """Who swaps the directory after it was looked at gains nothing."""
+        journal.append(INTENT)
+        folder = Path(f"{path}.locks")
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+
+        def swap(_folder: Path) -> None:
+            folder.rename(tmp_path / "before")
+            folder.symlink_to(elsewhere)
+
+        monkeypatch.setattr(locks, "make_folder", swap)
+        with pytest.raises(Unavailable), journal.lock([THREAD], wait=0):
+            pytest.fail("locked elsewhere")
+        assert not list(elsewhere.iterdir())
 
 
 def interrupted(step: int, call: Callable[[], Any]) -> bool:
@@ -256,7 +306,7 @@ class TestInterrupt:
     def test_a_transaction_left_behind(self, journal):
         """Even if a second Ctrl-C stops the rolling back, the next call starts clean."""
         journal.append(INTENT)
-        journal._database().execute("BEGIN IMMEDIATE")
+        journal._made().execute("BEGIN IMMEDIATE")
         journal._db.execute("DELETE FROM open_intent")
         assert journal.append(INTENT).seq == 2
         assert len(journal.open_intents()) == 2

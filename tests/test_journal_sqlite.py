@@ -7,6 +7,7 @@ import resource
 import sqlite3
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -16,8 +17,9 @@ import pytest
 from journals import INTENT, THREAD
 
 from markers import clock
+from markers.clock import Deadline
 from markers.errors import Refused, Unavailable
-from markers.journal import database
+from markers.journal import database, locks, sqlite
 from markers.journal.interface import SCHEMA_VERSION, Kind
 from markers.journal.sqlite import SqliteJournal
 
@@ -196,13 +198,62 @@ class TestTrouble:
     def test_busy(self, path, journal, monkeypatch):
         """Who finds the file held for too long is told; reading and opening wait for nobody."""
         journal.append(INTENT)
-        monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
+        monkeypatch.setattr(sqlite, "LEAST_SECONDS", 0.05)
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            second = SqliteJournal(path)
+            second = SqliteJournal(path, deadline=Deadline(0))
             assert len(second.latest(1)) == 1
             assert "another process has kept it busy" in fails(second)
         assert journal.verify() == []
+
+    def test_no_wait_outlasts_the_deadline(self, path, journal, monkeypatch):
+        """A journal that others hold is waited for as long as the command has time, all in all."""
+        monkeypatch.setattr(sqlite, "LEAST_SECONDS", 0.01)
+        journal.append(INTENT)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            began = time.monotonic()
+            with closing(SqliteJournal(path, deadline=Deadline(0.2))) as second:
+                for _ in range(4):
+                    assert "another process has kept it busy" in fails(second)
+        assert 0.2 <= time.monotonic() - began < 1.5
+
+    def test_waits_grow_again_with_the_deadline(self, path, journal):
+        """A deadline that is moved (pacing) gives the journal its patience back."""
+        deadline = Deadline(0)
+        with closing(SqliteJournal(path, deadline=deadline)) as patient:
+            patient.append(INTENT)
+            deadline.extend(60)
+            patient.append(INTENT)
+            (wait,) = patient._db.execute("PRAGMA busy_timeout").fetchone()
+        assert wait == sqlite.BUSY_SECONDS * 1000
+
+    def test_making_waits_no_longer_than_the_deadline(self, path, monkeypatch):
+        """Who finds another process making the journal waits within the deadline, too."""
+        monkeypatch.setattr(sqlite, "LEAST_SECONDS", 0.01)
+        began = time.monotonic()
+        making = locks.hold(database.lock_folder(path), (f"the new journal {path}",), wait=0)
+        with making, closing(SqliteJournal(path, deadline=Deadline(0.1))) as second:
+            with pytest.raises(Unavailable, match="another writer") as caught:
+                second.append(INTENT)
+            assert caught.value.reason.code == "locked-out"
+        assert time.monotonic() - began < 1.5
+
+    @pytest.mark.parametrize("beside", ["", "-wal", "-shm", "-journal"])
+    def test_links_beside_it(self, path, journal, tmp_path, beside):
+        """A link in the place of any of its files is refused, and what it leads to untouched."""
+        journal.append(INTENT)
+        journal.close()
+        target = tmp_path / "target"
+        target.write_bytes(b"x")
+        target.chmod(0o644)
+        place = Path(f"{path}{beside}")
+        place.unlink(missing_ok=True)
+        place.symlink_to(target)
+        with pytest.raises(Refused) as caught:
+            journal.latest(1)
+        assert caught.value.reason.code == "journal-symlink"
+        assert (target.read_bytes(), target.stat().st_mode & 0o777) == (b"x", 0o644)
 
     def test_disk_full(self, path, journal):
         """When the disk is full an append leaves nothing, and the next one with room succeeds."""

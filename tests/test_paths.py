@@ -333,6 +333,21 @@ def test_database_and_its_siblings_may_be_no_link(top: Path, roots: Roots, suffi
     assert code(lambda: writable_file_bounded(".tmp/new.db", roots, cwd=top)) == "path-hard-link"
 
 
+def test_database_may_keep_no_locks_elsewhere(top: Path, roots: Roots) -> None:
+    """The directory of a journal's locks is one of ours: no link, to whatever, and no file."""
+    locks = top / ".tmp/new.db.locks"
+    locks.mkdir()
+    assert writable_file_bounded(".tmp/new.db", roots, cwd=top) == top / ".tmp/new.db"
+    locks.rmdir()
+    for target in (top, top / "none"):
+        locks.symlink_to(target)
+        assert code(lambda: writable_file_bounded(".tmp/new.db", roots, cwd=top)) == "path-symlink"
+        locks.unlink()
+    locks.touch()
+    not_a_directory = code(lambda: writable_file_bounded(".tmp/new.db", roots, cwd=top))
+    assert not_a_directory == "path-not-directory"
+
+
 @pytest.mark.parametrize(
     ("path", "expected"),
     [

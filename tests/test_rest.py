@@ -250,7 +250,7 @@ def test_threads_share_one_sender(server: str, sender: Sender) -> None:
         ("/drip", "timeout"),
         ("/garbage", "connection-lost"),
         ("/hang", "timeout"),
-        ("/not-gzip", "connection-lost"),
+        ("/not-gzip", "unreadable"),
         ("/reset", "connection-lost"),
     ],
 )

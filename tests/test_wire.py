@@ -20,7 +20,6 @@ from markers.errors import (
     Moved,
     Refused,
     Rejected,
-    Unavailable,
 )
 from markers.model import Account, Repo, Surface, Thread
 from markers.transport import links, wire
@@ -242,8 +241,8 @@ def test_own_origin_is_recognised_in_other_spellings() -> None:
     ],
 )
 def test_what_is_no_list_is_not_github(body: bytes, kind: str, code: str) -> None:
-    """A 200 that is HTML, or JSON but no array, comes from something else than GitHub."""
-    with pytest.raises(Unavailable) as caught:
+    """A 200 that is HTML, or JSON but no array, is no list: asked again, then not GitHub's."""
+    with pytest.raises(Broken) as caught:
         read(answer(body, content_type=kind))
     assert caught.value.reason.code == code
     assert "--api-url" in str(caught.value)

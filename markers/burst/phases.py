@@ -72,7 +72,7 @@ def burst(
     ``BurstResult`` as ``result`` when the check refuses (``Faulty``) or an entry fails.
     """
     entries = [Entry(replace(order, dry_run=dry_run)) for order in orders]
-    run = _Run(setup, entries, Deadline(setup.timing.deadline), on_entry)
+    run = _Run(setup, entries, setup.deadline(), on_entry)
     rounds = retry.rounds(run.deadline, on_wait=setup.on_wait)
     try:
         _check(run)

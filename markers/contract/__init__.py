@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from .. import codec
-from ..errors import Refused
+from ..errors import Refused, echo
 from ..model import Family, Marker, Row, Scope
 from .files import FAMILIES, ROWS, Shelf, listing, shipped, shipped_family, shipped_row
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from .book import Book, Problem
 
-_WILDCARD = r"(?:[^\s<>{}]+|\{[^<>{}]*\})"
+_WILDCARD = r"(?:[^\s<>{}]+?|\{[^<>{}]*\})"
 _INSIDE = (Scope.BLOCK, Scope.POINTER)
 
 T = TypeVar("T")
@@ -78,12 +78,19 @@ class Contract:
 
     def _live(self, line: str) -> Family | None:
         """The family with the most literal text of those whose line this can be."""
+        if not line.startswith(self._beginnings):
+            return None
         fits = [
             (sum(map(len, literal)), family)
             for literal, family in self._line_forms
             if line.startswith(literal[0]) and _loose(literal).match(line)
         ]
         return max(fits, key=lambda fit: fit[0])[1] if fits else None
+
+    @cached_property
+    def _beginnings(self) -> tuple[str, ...]:
+        """With what a live line can begin: most lines are dismissed by it."""
+        return tuple({literal[0] for literal, _ in self._line_forms})
 
     @cached_property
     def _line_forms(self) -> tuple[tuple[tuple[str, ...], Family], ...]:
@@ -107,11 +114,19 @@ def _forms(family: Family) -> Iterator[str]:
 
 @lru_cache(maxsize=512)
 def _loose(literal: tuple[str, ...]) -> re.Pattern[str]:
-    """What begins a live line: a whole comment, a comment's first line, or a whole YAML head."""
-    pattern = _WILDCARD.join(re.escape(text) for text in literal)
+    """What begins a live line: a whole comment, a comment's first line, or a whole YAML head.
+
+    Each word ends where the text after it is first met, and is not tried longer: a later place
+    would only lengthen it at the next word's cost, and trying all of them takes quadratic time.
+    """
+    first, *following = map(re.escape, literal)
     if not literal[0].startswith("<!--"):
-        return re.compile(rf"{pattern}\s*\Z")
-    return re.compile(pattern if literal[-1].endswith("-->") else rf"{pattern}(?=\s|-->|\Z)")
+        end = r"\s*\Z"
+    else:
+        end = "" if literal[-1].endswith("-->") else r"(?=\s|-->|\Z)"
+    texts = [first, *following]
+    texts[-1] += end
+    return re.compile(texts[0] + "".join(f"(?>{_WILDCARD}{text})" for text in texts[1:]))
 
 
 def _found(name: str, among: Mapping[str, T], what: str) -> T:
@@ -121,7 +136,7 @@ def _found(name: str, among: Mapping[str, T], what: str) -> T:
 
     near = get_close_matches(name, among, n=1)
     hint = f"did you mean {near[0]}?" if near else "'persist-marker registry list' shows all"
-    raise Refused(f"{what}-unknown", f"there is no {what} {name[:80]!r}: {hint}")
+    raise Refused(f"{what}-unknown", f"there is no {what} {echo(name)!r}: {hint}")
 
 
 def load(

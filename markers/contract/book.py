@@ -10,12 +10,13 @@ mistake is told once.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from .. import toml
+from ..errors import echo
 from ..model import Family, Row
 from .files import FAMILIES, ROWS, family_of, listing, row_of, shipped
 
@@ -97,7 +98,7 @@ class Book:
         self._read(_FAMILY, self.families, folder, source, banned=_NOT_IN_A_CHECKOUT)
 
     def _complain(self, file: Traversable, key: str, reason: str) -> None:
-        self.problems.append(Problem(str(file), key, reason[:CUT]))
+        self.problems.append(Problem(str(file), echo(key), reason[:CUT]))
 
     def _read(
         self,
@@ -121,8 +122,8 @@ class Book:
 
     def _document(self, file: Traversable, schema: str) -> dict[str, Any] | None:
         try:
-            doc = tomllib.loads(file.read_bytes().decode())
-        except (ValueError, RecursionError, OSError) as error:
+            doc = toml.loads(file.read_bytes())
+        except (ValueError, OSError) as error:
             self._complain(file, "", f"cannot be read as TOML: {error}")
             return None
         complaints = list(_against_schema(doc, schema))
@@ -181,7 +182,7 @@ def _explained(error: Any, schema: Mapping[str, Any]) -> Iterator[tuple[str, str
         yield _dotted([*path, facts["property"]]), "is missing"
     elif error.kind.name == "enum":
         options = ", ".join(map(str, facts["options"]))
-        yield _dotted(path), f"{str(error.instance)[:80]!r} is not one of {options}"
+        yield _dotted(path), f"{echo(str(error.instance))!r} is not one of {options}"
     else:
         meant = _description(schema, error.schema_path[:-1])
         yield _dotted(path), f"{error.message}; it wants {meant}" if meant else error.message

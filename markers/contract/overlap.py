@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from string import ascii_lowercase, digits
 
 from .. import codec
@@ -24,6 +25,12 @@ _FIRST_DIGIT = _DIGIT - {"0"}
 _WORD = frozenset(ascii_lowercase + digits)
 _HYPHEN = frozenset("-")
 _NUMBER_LENGTH = 10
+MOST_STEPS = 300_000
+"""How far a walk goes; templates whose params have few values in common end long before."""
+
+
+class TooMany(Exception):
+    """The templates allow so many texts that the question is not answered."""
 
 
 class _Automaton:
@@ -79,14 +86,25 @@ class _Automaton:
         return set().union(*(c[0] for c in chains)), set().union(*(c[1] for c in chains))
 
 
+@lru_cache(maxsize=1024)
+def _automaton(family: Family) -> _Automaton:
+    return _Automaton(family)
+
+
 def clash(one: Family, other: Family) -> str | None:
-    """A shortest text that is a marker of both families; None when there is none."""
-    return _walk(_Automaton(one), _Automaton(other), must_part=False)
+    """A shortest text that is a marker of both families; None when there is none.
+
+    Raises ``TooMany``, as ``ambiguity`` does.
+    """
+    heads = [codec.pieces(family.template)[0] for family in (one, other)]
+    if not (heads[0].startswith(heads[1]) or heads[1].startswith(heads[0])):
+        return None  # most pairs part here, and a registry has many pairs
+    return _walk(_automaton(one), _automaton(other), must_part=False)
 
 
 def ambiguity(family: Family) -> str | None:
     """A shortest text that reads as the family's marker in two ways; None when there is none."""
-    automaton = _Automaton(family)
+    automaton = _automaton(family)
     return _walk(automaton, automaton, must_part=True)
 
 
@@ -95,6 +113,7 @@ def _walk(one: _Automaton, other: _Automaton, *, must_part: bool) -> str | None:
     start = [(p, q) for p in one.first for q in other.first]
     queue = deque((p, q, not must_part or p != q, "") for p, q in start)
     seen = {(p, q, parted) for p, q, parted, _ in queue}
+    steps = len(queue)
     while queue:
         p, q, parted, text = queue.popleft()
         shared = one.accepts[p] & other.accepts[q]
@@ -103,6 +122,9 @@ def _walk(one: _Automaton, other: _Automaton, *, must_part: bool) -> str | None:
         text += min(shared)
         if parted and p in one.last and q in other.last:
             return text
+        steps += len(one.follow[p]) * len(other.follow[q])
+        if steps > MOST_STEPS:
+            raise TooMany
         for pair in ((a, b) for a in one.follow[p] for b in other.follow[q]):
             state = (*pair, parted or pair[0] != pair[1])
             if state not in seen:

@@ -28,6 +28,7 @@ _FORMS = {
     Scope.BLOCK: (r"\S.*? \.\.\.(?: \S.*)?", "OPENING ... CLOSING"),
 }
 _INSIDE = (Scope.BLOCK, Scope.POINTER)
+_TOO_MANY = "its params allow too many texts: use fewer, shorter or no values"
 
 
 def judge(book: Book, *, since: int = 0) -> list[Problem]:
@@ -73,7 +74,13 @@ def _placeholders(family: Family) -> Iterator[Finding]:
 
 
 def _one_reading(family: Family) -> Iterator[Finding]:
-    text = overlap.ambiguity(family) if family.scope is Scope.COMMENT else None
+    if family.scope is not Scope.COMMENT:
+        return
+    try:
+        text = overlap.ambiguity(family)
+    except overlap.TooMany:
+        yield "marker", _TOO_MANY
+        return
     if text:
         yield "marker", f"can be read in two ways, such as in '{text}'"
 
@@ -165,10 +172,16 @@ def _clashes(book: Book, since: int) -> Iterator[Problem]:
     lines = [(entry, _as_line(entry.value)) for entry in entries]
     judged = [(entry, line) for entry, line in lines if line.template.startswith("<!--")]
     for (_, earlier), (entry, later) in combinations(judged, 2):
-        text = overlap.clash(earlier, later) if entry.source >= since else None
-        if text:
-            reason = f"can be the same as one of {earlier.name}, such as '{text}'"
+        if entry.source >= since and (reason := _shared(earlier, later)):
             yield Problem(entry.file, "marker", reason[:CUT])
+
+
+def _shared(earlier: Family, later: Family) -> str | None:
+    try:
+        text = overlap.clash(earlier, later)
+    except overlap.TooMany:
+        return f"cannot be told from {earlier.name}: {_TOO_MANY}"
+    return f"can be the same as one of {earlier.name}, such as '{text}'" if text else None
 
 
 def _as_line(family: Family) -> Family:

@@ -16,13 +16,14 @@ from ..codec import lines_of, matches
 from ..errors import Refused
 from ..model import Family, Marker, Scope, Status, Surface
 from . import mentions, secrets
-from .compose import compose, decode, legal, payload_of
-from .fences import blocks
+from .compose import Composed, compose, decode, legal, payload_of
+from .fences import Blocks, blocks
+from .invisible import bare, is_blank
 from .live_lines import faults, never_closed
-from .lookalikes import Known, bare, is_blank
+from .lookalikes import Known
 from .secrets import safe_echo
 
-__all__ = ["Checked", "Known", "Policy", "check", "compose", "decode", "legal"]
+__all__ = ["Checked", "Composed", "Known", "Policy", "check", "compose", "decode", "legal"]
 
 MAX_BYTES = 262_144
 """What GitHub takes for a comment, in UTF-8 bytes."""
@@ -55,7 +56,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one rule found: a refusal unless *warns*."""
+    """What one rule found: a refusal unless *warns*; *line* counts in the candidate."""
 
     code: str
     detail: str
@@ -68,6 +69,8 @@ class Case:
     """One candidate and all that the rules may ask about it."""
 
     candidate: str
+    in_front: int
+    """How many lines of it were put in front of what the caller handed over."""
     marker: Marker
     family: Family
     surface: Surface | None
@@ -85,13 +88,22 @@ class Case:
         return payload_of(self.candidate)
 
     @cached_property
-    def code(self) -> frozenset[int]:
-        """The lines of fenced and indented code; asks the Markdown parser."""
-        return blocks(self.candidate).code
+    def code(self) -> Blocks:
+        """The lines of code; asks the Markdown parser."""
+        return blocks(self.candidate)
+
+    def given(self, line: int | None) -> int | None:
+        """The line of what the caller handed over; None for a line that was put in front."""
+        return line - self.in_front if line and line > self.in_front else None
+
+    def named(self, line: int) -> str:
+        """The line in words, as the caller counts."""
+        number = self.given(line)
+        return f"line {number}" if number else "the marker"
 
 
 def check(
-    candidate: str,
+    composed: Composed,
     marker: Marker,
     *,
     family: Family,
@@ -99,19 +111,21 @@ def check(
     contract: Known,
     policy: Policy,
 ) -> Checked:
-    """Check *candidate* by every rule; the answer holds the text to write.
+    """Check *composed* by every rule; the answer holds the text to write.
 
     *surface* is where it is meant to go, None where that is not known yet.  Raises ``Refused`` with
-    the first refusal in the table's order.
+    the first refusal in the table's order.  Lines are named as the caller counts them, without what
+    was put in front.
     """
+    candidate = composed.text
     if policy.mentions == "neutralise":
-        candidate = mentions.neutralise(candidate)
-    case = Case(candidate, marker, family, surface, contract, policy)
+        candidate = mentions.neutralise(candidate, most=policy.max_bytes)
+    case = Case(candidate, composed.in_front, marker, family, surface, contract, policy)
     warnings = []
     for rule in RULES:
         for found in rule(case):
             if not found.warns:
-                raise Refused(found.code, found.detail, line=found.line)
+                raise Refused(found.code, found.detail, line=case.given(found.line))
             warnings.append(f"{found.code}: {found.detail}")
     return Checked(candidate, tuple(warnings))
 
@@ -147,7 +161,7 @@ def surface_is_declared(case: Case) -> Iterator[Finding]:
 
 def text_is_legal(case: Case) -> Iterator[Finding]:
     """A step may have changed the text since it was composed."""
-    legal(case.candidate)
+    legal(case.candidate, case.in_front)
     yield from ()
 
 
@@ -164,7 +178,8 @@ def payload_is_there(case: Case) -> Iterator[Finding]:
         yield Finding("empty", "the payload is empty or blank: there is nothing to persist")
     if not blank and case.family.empty:
         detail = f"a {case.family.name} comment is its marker alone: hand over an empty payload"
-        yield Finding("not-empty", detail, 2)
+        line = next(n for n, each in enumerate(case.lines, 1) if n > 1 and not is_blank(each))
+        yield Finding("not-empty", detail, line)
 
 
 _AT_PATH = re.compile(r"@(?:-|\S+|[\"'~./\\].*|[A-Za-z]:[\\/].*)")
@@ -198,19 +213,21 @@ def no_secret(case: Case) -> Iterator[Finding]:
     """Rule and line are named, the value never is."""
     for hit in secrets.find(case.candidate, allowed=case.policy.allowed_secret_rules):
         detail = (
-            f"line {hit.line} looks like a secret ({hit.rule.description}, rule {hit.rule.id}): "
-            "take it out and revoke it; a false hit is allowed by that rule's name in your own "
-            "settings"
+            f"{case.named(hit.line)} looks like a secret ({hit.rule.description}, rule "
+            f"{hit.rule.id}): take it out and revoke it; a false hit is allowed by that rule's "
+            "name in your own settings"
         )
         yield Finding("secret", detail, hit.line)
 
 
 def no_other_marker(case: Case) -> Iterator[Finding]:
-    """The own marker once; no other live one, no block astray, none damaged; in code they warn."""
+    """The own marker once, no other live one, no block astray, none damaged; fenced ones warn."""
     for fault in faults(case.lines, case.marker, case.contract):
-        shown = f"line {fault.line} {fault.what}: {safe_echo(bare(case.lines[fault.line - 1]))}"
-        if fault.line in case.code:
-            detail = f"{shown}; it is in code, but older readers take it for real"
+        shown = (
+            f"{case.named(fault.line)} {fault.what}: {safe_echo(bare(case.lines[fault.line - 1]))}"
+        )
+        if fault.line in case.code.fenced:
+            detail = f"{shown}; it is in a code fence, but older readers take it for real"
             yield Finding("marker-in-fence", detail, fault.line, warns=True)
         else:
             detail = f"{shown}; take it out, or put it in a code fence"
@@ -220,8 +237,10 @@ def no_other_marker(case: Case) -> Iterator[Finding]:
 def nothing_is_hidden(case: Case) -> Iterator[Finding]:
     """A comment that is opened and never closed hides all that follows."""
     line = never_closed(case.lines)
-    if line is not None and line not in case.code:
-        detail = f"line {line} opens an HTML comment that nothing closes: the rest is not shown"
+    if line is not None and line not in case.code.fenced | case.code.indented:
+        detail = (
+            f"{case.named(line)} opens an HTML comment that nothing closes: the rest is not shown"
+        )
         yield Finding("unclosed-comment", detail, line, warns=True)
 
 
@@ -233,8 +252,8 @@ def mentions_are_allowed(case: Case) -> Iterator[Finding]:
     names = list(dict.fromkeys(f"@{mention.name}" for mention in found))
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     detail = (
-        f"line {found[0].line} mentions {', '.join(names[:SHOWN])}{more}, whom GitHub will notify: "
-        "write names as inline code if that is not meant"
+        f"{case.named(found[0].line)} mentions {', '.join(names[:SHOWN])}{more}, whom GitHub will "
+        "notify: write names as inline code if that is not meant"
     )
     yield Finding("mention", detail, found[0].line, warns=case.policy.mentions == "warn")
 

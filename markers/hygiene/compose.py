@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import codecs
 import re
+from dataclasses import dataclass
 
 from ..codec import first_line, lines_of, matches
 from ..errors import Refused
 from ..model import Marker
-from .lookalikes import FirstLine, Known, bare, is_blank, refusal
+from .invisible import bare, is_blank
+from .lookalikes import FirstLine, Known, refusal
 
 BOM = "\ufeff"
 # All of Unicode's control characters (Cc) but tab, CR and LF; NEL (U+0085) is one of them.
@@ -25,6 +27,15 @@ _WIDE = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A body that is about to be written."""
+
+    text: str
+    in_front: int = 0
+    """How many lines of it the caller did not hand over: the marker and the blank line below."""
 
 
 def decode(raw: bytes) -> str:
@@ -49,28 +60,29 @@ def decode(raw: bytes) -> str:
     return legal(text)
 
 
-def legal(text: str) -> str:
+def legal(text: str, in_front: int = 0) -> str:
     """*text* without its byte-order mark, when GitHub can store it unchanged.
 
-    Raises ``Refused`` as ``decode`` does: a library's caller can hand over any string.
+    Raises ``Refused`` as ``decode`` does: a library's caller can hand over any string.  The line
+    is counted without those that were put *in_front*.
     """
     text = text.removeprefix(BOM)
     surrogate = _SURROGATE.search(text)
     if surrogate:
-        raise _at(surrogate, "encoding", "half a surrogate pair, which UTF-8 cannot hold")
+        raise _at(surrogate, in_front, "encoding", "half a surrogate pair, which UTF-8 cannot hold")
     control = _CONTROL.search(text)
     if control:
         hint = " (is it UTF-16?)" if control[0] == "\0" else ""
-        raise _at(control, "control-character", f"a control character{hint}")
+        raise _at(control, in_front, "control-character", f"a control character{hint}")
     return text
 
 
-def _at(match: re.Match[str], code: str, what: str) -> Refused:
-    line = len(lines_of(match.string[: match.start()]))
+def _at(match: re.Match[str], in_front: int, code: str, what: str) -> Refused:
+    line = len(lines_of(match.string[: match.start()])) - in_front
     return Refused(code, f"line {line} holds U+{ord(match[0]):04X}, {what}: take it out", line=line)
 
 
-def compose(payload: str, marker: Marker, contract: Known) -> str:
+def compose(payload: str, marker: Marker, contract: Known) -> Composed:
     """The body to write: *payload* with *marker* on line 1.
 
     A payload whose first line is the marker is used as it is.  Raises ``Refused`` as ``legal``
@@ -79,14 +91,14 @@ def compose(payload: str, marker: Marker, contract: Known) -> str:
     """
     text = legal(payload)
     if matches(text, marker.text):
-        return text
+        return Composed(text)
     first = FirstLine(first_line(text), marker, contract)
     if first.is_lookalike():
         raise refusal(first)
     _refuse_late(text, marker)
     if is_blank(text) and contract.family(marker.family).empty:
-        return marker.text
-    return f"{marker.text}\n\n{text}"
+        return Composed(marker.text, 1)
+    return Composed(f"{marker.text}\n\n{text}", 2)
 
 
 def _refuse_late(text: str, marker: Marker) -> None:

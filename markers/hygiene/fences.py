@@ -8,36 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-_CODE = ("fence", "code_block")
-
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
     """A text's leaf blocks, as ranges of lines that count from 1."""
 
-    code: frozenset[int]
-    """Lines of fenced and indented code, the fences themselves included."""
+    fenced: frozenset[int]
+    """Lines of fenced code, the fences themselves included."""
+    indented: frozenset[int]
+    """Lines of code that only its indentation makes code."""
     prose: tuple[range, ...]
     """Paragraphs, headings, table rows."""
     html: tuple[range, ...]
 
 
+@lru_cache(maxsize=2)
 def blocks(text: str) -> Blocks:
-    """Read *text* as CommonMark with GitHub's tables.
+    """Read *text* as CommonMark with GitHub's tables; several rules ask about the same text.
 
     A fence may be nested in lists and quotes, may never be closed, and is none inside an HTML
     block: a ``<!--`` comment that holds three backticks opens no code.
     """
     tokens = _parser().parse(text)
     return Blocks(
-        code=frozenset(line for lines in _ranges(tokens, _CODE) for line in lines),
+        fenced=frozenset(line for lines in _ranges(tokens, ("fence",)) for line in lines),
+        indented=frozenset(line for lines in _ranges(tokens, ("code_block",)) for line in lines),
         prose=tuple(dict.fromkeys(_ranges(tokens, ("inline",)))),
         html=tuple(_ranges(tokens, ("html_block",))),
     )

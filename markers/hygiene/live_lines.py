@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..model import Family, Marker
-from .lookalikes import Known, bare, repaired
+from .invisible import bare
+from .lookalikes import Known, repaired
 
 # A block can begin with a YAML key alone on its line instead of a comment.
 _HEAD = re.compile(r"[A-Za-z_-]+:")
@@ -66,7 +67,7 @@ def _comment_fault(
         return None
     if line.startswith("<!--") and "-->" not in line:
         return "unclosed-marker", "is a marker without its closing '-->'"
-    return "broken-marker", "is a marker whose opening or closing is damaged"
+    return "broken-marker", "is a marker with a damaged or merely similar character"
 
 
 def _family_fault(family: Family, line: str, marker: Marker) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from typing import Protocol
 from .. import codec
 from ..errors import Refused
 from ..model import Family, Marker
+from .invisible import INVISIBLE, bare, is_blank, visible
 from .secrets import safe_echo
 
 
@@ -42,42 +43,36 @@ class Known(Protocol):
         """The block or pointer that a bare line opens or closes."""
 
 
-# Format characters (Cf), fillers, joiners and variation selectors: drawn as nothing.
-_UNSEEN = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+# Unicode's dashes (Pd) and minus signs that compatibility folding leaves as they are.
+_DASH = re.compile(
+    "[\u058a\u05be\u1400\u1806\u2010-\u2015\u2043\u207b\u208b\u2212\u2e3a\u2e3b\u2e40\u301c\u3030"
+    "\u30a0\ufe31\ufe32]"
 )
-_INVISIBLE = re.compile(f"[{_UNSEEN}]")
-_LEAD = re.compile(rf"[\s{_UNSEEN}]+")
-_EMPTY = re.compile(rf"[\s{_UNSEEN}]*")
-_OPENING = re.compile(r"<\s*\\*!\s*[-\u2010-\u2015\u2212]+\s*")
-_DASHES = "-!\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+_OPENING = re.compile(r"<\s*\\*!\s*-+\s*")
 _SEPARATORS = re.compile(r"[\s_-]+")
 _NUMBERED = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*-#?[0-9]+")
 
 
-def bare(line: str) -> str:
-    """*line* without leading blanks and invisible characters and without trailing blanks."""
-    lead = _LEAD.match(line)
-    return (line[lead.end() :] if lead else line).rstrip(" \t")
+def folded(line: str) -> str:
+    """*line* with plain hyphens for all dashes, and plain characters for their other forms."""
+    if line.isascii():
+        return line
+    import unicodedata  # hardly any line that is asked about needs it
 
-
-def is_blank(text: str) -> bool:
-    """Whether nothing in *text* can be seen."""
-    return _EMPTY.fullmatch(text) is not None
+    return _DASH.sub("-", unicodedata.normalize("NFKC", line))
 
 
 def repaired(line: str) -> str | None:
     r"""What a bare line with a damaged comment opening or closing was meant to be, if anything.
 
-    ``<\!-- x -->``, ``<!-x-->``, an opening with a long dash, a missing or cut-off ``-->``.
+    ``<\!-- x -->``, ``<!-x-->``, a dash that is no hyphen, a missing or cut-off ``-->``.
     """
+    line = folded(line)
     opening = _OPENING.match(line)
     if opening is None:
         return None
     inside, end, after = line[opening.end() :].partition("-->")
-    text = inside if end else inside.rstrip().removesuffix(">").rstrip(_DASHES)
+    text = inside if end else inside.rstrip().removesuffix(">").rstrip("-!")
     return f"<!-- {text.rstrip()} -->{after}"
 
 
@@ -105,7 +100,7 @@ class FirstLine:
     @cached_property
     def inside(self) -> str | None:
         """What stands between the delimiters, seen through all damage; None without an opening."""
-        meant = repaired(_INVISIBLE.sub("", self.decoded).strip())
+        meant = repaired(visible(self.decoded).strip())
         return None if meant is None else meant[5:].partition("-->")[0].strip().casefold()
 
     @cached_property
@@ -140,7 +135,7 @@ def _same_family(first: FirstLine) -> bool:
 
 
 _FAULTS: tuple[tuple[str, Callable[[FirstLine], bool], str], ...] = (
-    ("invisible-marker", lambda f: bool(_INVISIBLE.search(f.line)), "holds invisible characters"),
+    ("invisible-marker", lambda f: bool(INVISIBLE.search(f.line)), "holds invisible characters"),
     ("entity-marker", lambda f: f.decoded != f.line[:HEAD], "is entity-coded"),
     ("indented-marker", lambda f: f.line[:1].isspace(), "is indented"),
     ("broken-marker", lambda f: not f.line.startswith("<!--"), "does not open with '<!--'"),
@@ -159,6 +154,11 @@ _FAULTS: tuple[tuple[str, Callable[[FirstLine], bool], str], ...] = (
         "belongs to another family",
     ),
     ("unknown-marker", lambda f: f.family is None, "belongs to no family of the contract"),
+    (
+        "marker-characters",
+        lambda f: folded(f.line[:HEAD]) != f.line[:HEAD],
+        "has a dash or another character that only looks like the plain one",
+    ),
     ("marker-case", lambda f: f.line != f.line.casefold(), "is in another letter case"),
     ("marker-spelling", lambda _: True, "is spelled differently"),
 )

@@ -81,19 +81,26 @@ def find(text: str) -> list[Mention]:
     return sorted(found, key=lambda mention: mention.start)
 
 
-def neutralise(text: str) -> str:
+def neutralise(text: str, *, most: int) -> str:
     """*text* with each mention as inline code; code and hidden text stay as they are.
 
     In ``@one@two`` the second becomes a mention once the first is none: hence the rounds.  What is
-    left after them is left for the caller to find.
+    left after them, or once the text has outgrown *most* characters, is for the caller to find.
     """
     for _ in range(ROUNDS):
-        found = find(text)
+        found = find(text) if len(text) <= most else []
         if not found:
             break
-        for mention in reversed(found):
-            text = text[: mention.start] + mention.quiet + text[mention.end :]
+        text = _quietened(text, found)
     return text
+
+
+def _quietened(text: str, found: list[Mention]) -> str:
+    pieces, at = [], 0
+    for mention in found:
+        pieces += [text[at : mention.start], mention.quiet]
+        at = mention.end
+    return "".join([*pieces, text[at:]])
 
 
 def _regions(text: str, starts: list[int]) -> Iterator[_Region]:

@@ -17,11 +17,9 @@ from . import locks
 from .interface import SCHEMA_VERSION
 from .private import make_file, make_folder, tighten
 from .schema import APPLICATION_ID, MIGRATIONS
-from .trouble import BUSY_SECONDS, foreign, unusable
+from .trouble import foreign, unusable
 
-_COMPANIONS = ("", "-wal", "-shm")
-_CREATION_SECONDS = 60.0
-"""For whoever finds another process making the journal, which takes milliseconds."""
+_COMPANIONS = ("", "-wal", "-shm", "-journal")
 
 
 def lock_folder(path: Path) -> Path:
@@ -29,18 +27,24 @@ def lock_folder(path: Path) -> Path:
     return path.with_name(f"{path.name}.locks")
 
 
-def opened(path: Path) -> sqlite3.Connection:
+def found(path: Path, *, patience: float) -> sqlite3.Connection | None:
+    """Open the journal at *path*; None where there is none yet."""
+    return None if _is_blank(path) else made(path, patience=patience)
+
+
+def made(path: Path, *, patience: float) -> sqlite3.Connection:
     """Open the journal at *path*, and make or migrate it where needed.
 
+    *patience* is in seconds, for each wait for another process.
     The connection begins no transaction by itself and may be used by any thread, one at a time.
     Raises ``Refused`` (``journal-newer``, ``journal-symlink``), ``Unavailable``, and whatever
     SQLite and the file system raise.
     """
     if _is_blank(path):
-        _create(path)
+        _create(path, patience)
     for suffix in _COMPANIONS:
         _tighten(path.with_name(path.name + suffix))
-    db = _connected(path)
+    db = _connected(path, patience)
     try:
         _bring_up(db, path)
     except BaseException:
@@ -56,26 +60,23 @@ def _is_blank(path: Path) -> bool:
     except FileNotFoundError:
         return True
     if stat.S_ISLNK(there.st_mode):
-        raise Refused(
-            "journal-symlink",
-            f"the journal {path} is a symbolic link; name the file that it leads to",
-        )
+        raise _is_link(path)
     if not stat.S_ISREG(there.st_mode):
         raise unusable(path, "it is not a regular file; name another with MARKERS_JOURNAL")
     return there.st_size == 0
 
 
-def _create(path: Path) -> None:
+def _create(path: Path, patience: float) -> None:
     """Make the file and set what can be set only once.
 
     SQLite does not wait for others where it changes to WAL, so nobody may be there.  Whoever finds
     no journal queues up for a lock first, and from its first page on the file is held exclusively.
     """
     make_folder(path.parent)
-    with locks.hold(lock_folder(path), (f"the new journal {path}",), wait=_CREATION_SECONDS):
+    with locks.hold(lock_folder(path), (f"the new journal {path}",), wait=patience):
         if _is_blank(path):
             make_file(path)
-            with closing(_connected(path)) as db:
+            with closing(_connected(path, patience)) as db:
                 db.execute("PRAGMA locking_mode = EXCLUSIVE")
                 db.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 db.execute("PRAGMA journal_mode = WAL")
@@ -83,14 +84,24 @@ def _create(path: Path) -> None:
 
 def _tighten(path: Path) -> None:
     try:
-        tighten(path, path.lstat().st_mode)
+        mode = path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            raise _is_link(path)
+        tighten(path, mode)
     except FileNotFoundError:
         return
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _is_link(path: Path) -> Refused:
+    return Refused(
+        "journal-symlink",
+        f"the journal's file {path} is a symbolic link; name the file that it leads to",
+    )
+
+
+def _connected(path: Path, patience: float) -> sqlite3.Connection:
     db = sqlite3.connect(
-        os.fspath(path), timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        os.fspath(path), timeout=patience, isolation_level=None, check_same_thread=False
     )
     # Bytes that are no UTF-8 got in by tampering; the chain is to find them, not to choke on them.
     db.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")

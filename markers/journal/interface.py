@@ -92,9 +92,10 @@ class Flaw:
 class Journal(Protocol):
     """What the writer and the audit commands do with a journal.
 
-    Opening may raise ``Unavailable`` (``journal``) or ``Refused`` (``journal-newer``,
-    ``journal-symlink``).  ``open_intents``, ``entry`` and ``body`` raise ``Unavailable``
-    (``journal``) for what was changed since it was written: nobody should act on it.
+    A journal that is not there yet is empty; ``lock``, ``append`` and ``pace`` make it, and nothing
+    else leaves a trace.  Opening may raise ``Unavailable`` (``journal``) or ``Refused``
+    (``journal-newer``, ``journal-symlink``).  ``open_intents``, ``entry`` and ``body`` raise
+    ``Unavailable`` (``journal``) for what was changed since it was written: not to be acted upon.
     """
 
     def lock(self, keys: Sequence[str], *, wait: float) -> AbstractContextManager[None]:
@@ -141,8 +142,11 @@ class Journal(Protocol):
     def recall(self, key: str) -> str | None:
         """A small memory (who a token is, what surface a number is)."""
 
-    def remember(self, key: str, value: str) -> None:
-        """Keep a small memory; whoever recalls it must be able to do without."""
+    def remember(self, key: str, value: str, *, wait: float | None = None) -> None:
+        """Keep a small memory where there is a journal; who recalls must be able to do without.
+
+        At most *wait* seconds are spent on waiting for whoever keeps the journal busy.
+        """
 
     def close(self) -> None:
         """Let go of the database."""

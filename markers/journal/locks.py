@@ -6,6 +6,9 @@ when its holder dies, however it dies.  The files stay; they are empty and mean 
 themselves.
 
 A lock is not reentrant: whoever asks again for a key it holds waits for itself.
+
+The directory is opened without following a link, and the files from its descriptor: the journal may
+lie where others can put one.
 """
 
 from __future__ import annotations
@@ -19,10 +22,12 @@ from io import FileIO
 from pathlib import Path
 
 from .. import clock
-from ..errors import Unavailable
+from ..errors import Refused, Unavailable
 from .private import make_folder
 from .trouble import explained
 
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_FILE = os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe of that name would keep us waiting
 _FIRST_PAUSE = 0.01
 _LONGEST_PAUSE = 0.1
 
@@ -43,16 +48,16 @@ def hold(folder: Path, keys: Sequence[str], *, wait: float) -> Iterator[None]:
 
 
 def _wait_for(folder: Path, key: str, *, end: float, wait: float) -> FileIO:
-    path = folder / hashlib.sha256(key.encode()).hexdigest()
+    name = hashlib.sha256(key.encode()).hexdigest()
     pause = _FIRST_PAUSE
     with explained(folder):
-        make_folder(folder)
-        while (file := _attempt(path)) is None:
+        _make(folder)
+        while (file := _attempt(folder, name)) is None:
             left = end - clock.monotonic()
             if left <= 0:
                 raise Unavailable(
                     "locked-out",
-                    f"another writer holds {key}, and {wait:g} s of waiting did not change that;"
+                    f"another writer holds {key}, and {wait:.3g} s of waiting did not change that;"
                     " try again when it has finished",
                 )
             clock.sleep(min(pause, left))
@@ -60,22 +65,39 @@ def _wait_for(folder: Path, key: str, *, end: float, wait: float) -> FileIO:
     return file
 
 
-def _attempt(path: Path) -> FileIO | None:
-    """Lock the file at *path* without waiting; None while another descriptor holds it."""
+def _make(folder: Path) -> None:
+    if folder.is_symlink():
+        raise Refused(
+            "journal-symlink",
+            f"the directory of the journal's locks, {folder}, is a symbolic link; remove it",
+        )
+    make_folder(folder)
+
+
+def _attempt(folder: Path, name: str) -> FileIO | None:
+    """Lock the file *name* without waiting; None while another descriptor holds it."""
     with ExitStack() as opened:
-        file = opened.enter_context(FileIO(path, "a", opener=_opener))
+        file = opened.enter_context(_opened(folder, name))
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return None
-        if not _is_at(file, path):
+        if not _is_at(file, folder / name):
             return None
         opened.pop_all()
         return file
 
 
-def _opener(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+def _opened(folder: Path, name: str) -> FileIO:
+    at = os.open(folder, _FOLDER)
+    try:
+        return FileIO(
+            name,
+            "a",
+            opener=lambda name, flags: os.open(name, flags | _FILE, 0o600, dir_fd=at),
+        )
+    finally:
+        os.close(at)
 
 
 def _is_at(file: FileIO, path: Path) -> bool:

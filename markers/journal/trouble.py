@@ -9,13 +9,10 @@ from pathlib import Path
 
 from ..errors import Unavailable
 
-BUSY_SECONDS = 10.0
-"""How long SQLite waits for another process before it gives up; an append takes milliseconds."""
-
 _ELSEWHERE = "or name another file with MARKERS_JOURNAL"
 _ACCESS = f"check the owner and the mode of the file and of its directory, {_ELSEWHERE}"
 _WORDS = {
-    sqlite3.SQLITE_BUSY: f"another process has kept it busy for {BUSY_SECONDS:g} s; try again",
+    sqlite3.SQLITE_BUSY: "another process has kept it busy for too long; try again",
     sqlite3.SQLITE_CANTOPEN: f"it cannot be opened; {_ACCESS}",
     sqlite3.SQLITE_PERM: f"it cannot be opened; {_ACCESS}",
     sqlite3.SQLITE_READONLY: f"it cannot be written to; {_ACCESS}",

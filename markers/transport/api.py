@@ -22,6 +22,7 @@ from . import links, wire
 from .crew import Crew
 from .failures import failure, is_write
 from .interface import Issue, Page, Request, Response, Sender, Stored
+from .quoting import shown, target
 from .retry import reads
 
 T = TypeVar("T")
@@ -174,8 +175,8 @@ class Api:
         if repo.api_url != self._connection.api_url:
             raise Denied(
                 "host-not-allowed",
-                f"{repo.slug} is on {links.shown(repo.api_url)}, and the token is for "
-                f"{links.shown(self._connection.api_url)}",
+                f"{repo.slug} is on {shown(repo.api_url)}, and the token is for "
+                f"{shown(self._connection.api_url)}",
             )
         return repo
 
@@ -206,7 +207,7 @@ class Api:
         else:
             raise Moved(
                 "moved",
-                f"{links.shown(request.url)} redirects more than {links.MAX_HOPS} times in a row",
+                f"{target(request)} redirects more than {links.MAX_HOPS} times in a row",
             )
         unchanged = response.status == 304 and "If-None-Match" in request.headers
         if not unchanged and not 200 <= response.status < 300:
@@ -219,7 +220,7 @@ class Api:
             raise Unavailable(
                 "deadline",
                 f"the deadline of {self.deadline.seconds:g} s has passed: {request.method} "
-                f"{links.shown(request.url)} was not sent; try again, or with a longer --deadline",
+                f"{target(request)} was not sent; try again, or with a longer --deadline",
             )
         with self._lock:
             self._counts[request.method] += 1

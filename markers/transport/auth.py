@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
-from ..errors import Denied
+from ..errors import Denied, echo
 
 Env = Mapping[str, str]
 
@@ -49,7 +49,7 @@ def api_url_for(host: str) -> str:
     """The REST address of a host as users name it (``github.com``, ``ghe.example:8443``)."""
     name = host.strip().lower().removesuffix(":443")
     if not _HOST.fullmatch(name):
-        raise Denied("bad-host", f"{host[:80]!r} is not a host name such as ghe.example")
+        raise Denied("bad-host", f"{echo(host)!r} is not a host name such as ghe.example")
     if name in (GITHUB, f"www.{GITHUB}", f"api.{GITHUB}", f"ssh.{GITHUB}"):
         return GITHUB_API
     if name.endswith(TENANTS):
@@ -95,8 +95,8 @@ def _split(url: str) -> tuple[SplitResult, str]:
     if parts.scheme == "http" and not is_loopback(netloc):
         raise Denied(
             "plain-http",
-            f"plain http would show the token to everybody on the way to {netloc}: use https "
-            "(http is for loopback only)",
+            f"plain http would show the token to everybody on the way to {echo(netloc)}: use "
+            "https (http is for loopback only)",
         )
     return parts, netloc
 
@@ -111,8 +111,8 @@ def _bad_url() -> Denied:
 
 def is_loopback(host: str) -> bool:
     """Whether ``host[:port]`` is this machine: 127.0.0.0/8, ::1 or localhost."""
-    name = urlsplit(f"//{host}").hostname or ""
     try:
+        name = urlsplit(f"//{host}").hostname or ""
         return name == "localhost" or ip_address(name).is_loopback
     except ValueError:
         return False
@@ -178,8 +178,8 @@ def _pick(api_url: str, known: Mapping[str, str], gh_hosts: Callable[[], Iterabl
         return api_url
     raise Denied(
         "host-not-allowed",
-        f"{host} is not one of your hosts, so no token goes there: name it in GH_HOST or in your "
-        f"own settings file, or run 'gh auth login --hostname {host}'",
+        f"{echo(host)} is not one of your hosts, so no token goes there: name it in GH_HOST or in "
+        f"your own settings file, or run 'gh auth login --hostname {echo(host)}'",
     )
 
 

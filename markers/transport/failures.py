@@ -18,9 +18,9 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from ..errors import Broken, Denied, Gone, Limited, MarkersError, Rejected, Unavailable
+from ..errors import Broken, Denied, Gone, Limited, MarkersError, Rejected
 from .interface import Request, Response
-from .links import shown
+from .quoting import masked, target, told
 
 MAX_QUOTE = 400
 """How much of GitHub's own message is repeated, in characters."""
@@ -74,14 +74,15 @@ def failure(response: Response, request: Request, now: float) -> MarkersError:
 
 
 def unreadable(request: Request, code: str, detail: str) -> MarkersError:
-    """A success that cannot be read: final for a read of what is no GitHub, else ``Broken``.
+    """A success that cannot be read: it is ``Broken``, since an outage shows pages for people, too.
 
-    Codes are ``not-github`` and ``incomplete-answer``.
+    A read is repeated, and only when it stays so is the address wrong.  Codes are ``not-github``
+    and ``incomplete-answer``.
     """
     if is_write(request):
         return Broken(code, f"{detail}; the {request.method} may have taken effect all the same")
     if code == "not-github":
-        return Unavailable(code, f"{detail}: check --api-url (or GITHUB_API_URL) and the proxy")
+        return Broken(code, f"{detail}: check --api-url (or GITHUB_API_URL) and the proxy")
     return Broken(code, detail)
 
 
@@ -94,20 +95,16 @@ def http_date(text: str | None) -> float | None:
         return None
 
 
-def request_id(response: Response) -> str | None:
+def request_id(response: Response, request: Request) -> str | None:
     """GitHub's own name for the request, for its support; None where it is missing or odd."""
     reference = response.headers.get("x-github-request-id", "")
-    return reference if _REFERENCE.fullmatch(reference) else None
+    odd = not _REFERENCE.fullmatch(reference) or masked(reference, request) != reference
+    return None if odd else reference
 
 
 def said(response: Response, request: Request) -> str:
     """GitHub's message as one bounded line: no control characters, and the token never."""
-    text = " ".join(_messages(response)) or "no message"
-    token = request.headers.get("Authorization", "").rpartition(" ")[2]
-    if token:
-        text = text.replace(token, "***")
-    visible = "".join(ch if ch.isprintable() else " " for ch in text[: MAX_QUOTE * 4])
-    return " ".join(visible.split())[:MAX_QUOTE]
+    return told(" ".join(_messages(response)) or "no message", request, MAX_QUOTE)
 
 
 def _messages(response: Response) -> list[str]:
@@ -190,7 +187,7 @@ def _wait(headers: Mapping[str, str], now: float) -> float | None:
 def _not_found(response: Response, request: Request, _now: float) -> MarkersError:
     return Gone(
         "not-found",
-        f"there is nothing at {shown(request.url)}, or nothing that this token may see: check "
+        f"there is nothing at {target(request)}, or nothing that this token may see: check "
         f"repository and number, and the token's access (404: {said(response, request)})",
     )
 
@@ -198,7 +195,7 @@ def _not_found(response: Response, request: Request, _now: float) -> MarkersErro
 def _gone(response: Response, request: Request, _now: float) -> MarkersError:
     return Gone(
         "gone",
-        f"{shown(request.url)} is no longer there: it was deleted, or issues are switched off "
+        f"{target(request)} is no longer there: it was deleted, or issues are switched off "
         f"(410: {said(response, request)})",
     )
 
@@ -222,19 +219,19 @@ def _proxy_login(response: Response, request: Request, _now: float) -> MarkersEr
 
 
 def _other(response: Response, request: Request, _now: float) -> MarkersError:
-    what = f"the server answered {response.status} to {request.method} {shown(request.url)}"
+    what = f"the server answered {response.status} to {request.method} {target(request)}"
     if response.status < 400:
         return unreadable(request, "not-github", f"{what}, which GitHub does not")
     return Denied("http-status", f"{what}: {said(response, request)}")
 
 
 def _server_error(response: Response, request: Request, _now: float) -> MarkersError:
-    reference = request_id(response)
+    reference = request_id(response, request)
     named = f", request {reference}" if reference else ""
     doubt = "; it may have taken effect all the same" if is_write(request) else ""
     return Broken(
         "server-error",
-        f"the server answered {response.status} to {request.method} {shown(request.url)}"
+        f"the server answered {response.status} to {request.method} {target(request)}"
         f"{named}: {said(response, request)}{doubt}",
     )
 

@@ -1,16 +1,18 @@
 """What the ``gh`` command has stored: its hosts and its tokens.
 
 What may live here: reading gh's hosts file and running gh.  What may not: deciding what is used
-(``auth``).  Without gh, or when it fails, there is nothing stored.
+(``auth``).  Without gh, or when it fails, there is nothing stored; one that does not answer may
+have something.
 """
 
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..errors import Unavailable
+from ..programs import Silent, answer
 from .auth import ENTERPRISE_TOKENS, GITHUB_TOKENS
 
 TIMEOUT = 10.0
@@ -37,8 +39,8 @@ def _config_dir(env: Mapping[str, str]) -> Path:
     return Path(env.get("HOME") or "/") / ".config" / "gh"
 
 
-def stored_token(host: str, env: Mapping[str, str]) -> str | None:
-    """The token that gh has stored for *host*.
+def stored_token(host: str, env: Mapping[str, str], *, seconds: float = TIMEOUT) -> str | None:
+    """The token that gh has stored for *host*; raises ``Unavailable`` (``gh``) after *seconds*.
 
     gh is not shown the token variables: it would answer with one of them, by its own idea of which
     host it is for.
@@ -47,16 +49,20 @@ def stored_token(host: str, env: Mapping[str, str]) -> str | None:
     if command is None:
         return None
     hidden = {*GITHUB_TOKENS, *ENTERPRISE_TOKENS}
+    seconds = min(TIMEOUT, seconds)
     try:
-        ran = subprocess.run(  # noqa: S603 - no shell; the host is the last part of one argument
+        code, told = answer(
             [command, "auth", "token", f"--hostname={host}"],
             env={name: value for name, value in env.items() if name not in hidden},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=TIMEOUT,
-            check=False,
+            seconds=seconds,
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except OSError:
         return None
-    answer = ran.stdout.decode("utf-8", "replace").strip()
-    return answer if ran.returncode == 0 and answer else None
+    except Silent:
+        raise Unavailable(
+            "gh",
+            f"gh was asked for the token for {host} and did not answer within {seconds:.3g} s (is "
+            "its key ring locked?): see what 'gh auth token' does, or set the token's variable",
+        ) from None
+    token = told.decode("utf-8", "replace").strip()
+    return token if code == 0 and token else None

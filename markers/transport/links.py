@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit, urlunsplit
 from ..errors import Denied, Moved, Refused
 from ..model import Repo, Thread
 from .interface import Request, Response
+from .quoting import address, target
 
 PER_PAGE = 100
 MAX_HOPS = 5
@@ -105,14 +106,14 @@ def _relations(header: str) -> Iterator[tuple[str, str]]:
 
 
 def _ours(url: str, request: Request) -> str:
-    target = followable(url, request.url)
-    if target is None:
+    ours = followable(url, request.url)
+    if ours is None:
         raise Denied(
             "foreign-link",
-            f"the list of comments continues at {shown(url)}, which is another server than "
-            f"{shown(request.url)}: it is not followed, because the token would go there",
+            f"the list of comments continues at {address(url, request)}, which is another server "
+            f"than {target(request)}: it is not followed, because the token would go there",
         )
-    return target
+    return ours
 
 
 def _page_of(url: str | None) -> int | None:
@@ -134,13 +135,13 @@ def repo_id_of(url: str) -> int | None:
 def followable(url: str, base: str) -> str | None:
     """*url* (may be relative) on the origin of *base*; None when it leads anywhere else."""
     try:
-        target = urlsplit(urljoin(base, url)) if _CLEAN.fullmatch(url) else None
+        there = urlsplit(urljoin(base, url)) if _CLEAN.fullmatch(url) else None
         ours = urlsplit(base)
-        if target is None or _origin(target) != _origin(ours):
+        if there is None or _origin(there) != _origin(ours):
             return None
     except ValueError:
         return None
-    return urlunsplit((ours.scheme, ours.netloc, target.path, target.query, ""))
+    return urlunsplit((ours.scheme, ours.netloc, there.path, there.query, ""))
 
 
 def _origin(url: SplitResult) -> tuple[str, str, int | None]:
@@ -157,17 +158,18 @@ def redirected(request: Request, response: Response) -> Request:
     """
     location = response.headers.get("location", "")
     if not location:
-        raise Moved("moved", f"GitHub says that {shown(request.url)} has moved, but not where to")
-    target = followable(location, request.url)
-    if target is None or _thing(target) != _thing(request.url) or _thing(target) is None:
+        raise Moved("moved", f"GitHub says that {target(request)} has moved, but not where to")
+    there = followable(location, request.url)
+    if there is None or _thing(there) != _thing(request.url) or _thing(there) is None:
+        named = address(_absolute(request.url, location), request)
         raise Moved(
             "moved",
-            f"{shown(request.url)} is now at {shown(_absolute(request.url, location))}: another "
+            f"{target(request)} is now at {named}: another "
             "server or another number, so it is not followed; name the new place (--repo, "
             "--number, --api-url) if it is what you mean",
         )
     query = urlsplit(request.url).query
-    return replace(request, url=urlunsplit(urlsplit(target)._replace(query=query)))
+    return replace(request, url=urlunsplit(urlsplit(there)._replace(query=query)))
 
 
 def _thing(url: str) -> tuple[str, str] | None:
@@ -182,9 +184,3 @@ def _absolute(base: str, url: str) -> str:
         return urljoin(base, url)
     except ValueError:
         return url
-
-
-def shown(url: str) -> str:
-    """An address for people's eyes: no login, query or invisible characters, at most 200 long."""
-    plain = "".join(ch if ch.isprintable() else "?" for ch in re.split(r"[?#]", url, maxsplit=1)[0])
-    return re.sub(r"(?<=//)[^/@]*@", "", plain)[:200]

@@ -7,16 +7,20 @@ not: what they mean, following anything, repeating anything.
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from ssl import PROTOCOL_TLS_CLIENT, SSLCertVerificationError, SSLContext
 from threading import Lock
+from typing import Any
 
 from .. import clock
 from ..errors import Broken, MarkersError, Unavailable, Unreachable
 from .interface import Request, Response
-from .links import shown
+from .quoting import target, told
+from .streams import Moment, NotConnected, Overdue, TimelyBackend
+from .unpacking import ACCEPTED, Unreadable, unpacked
 
 # httpx loads its own command line with all that this needs wherever click and rich are installed;
 # it takes longer than the rest of httpx. Told that there is none, it does without.
@@ -31,7 +35,7 @@ if _hidden:
 
 CONNECT_TIMEOUT = 10.0
 PHASE_TIMEOUT = 30.0
-"""For sending the request, and for each wait for a piece of the answer; seconds."""
+"""For each wait within sending the request and reading its answer; seconds."""
 MAX_ANSWER = 64 * 2**20
 """The largest answer that is read, in bytes: twice a page of 100 comments of the largest size."""
 
@@ -42,8 +46,10 @@ _NOT_SENT = (
     httpx.PoolTimeout,
     httpx.ProxyError,
     httpx.UnsupportedProtocol,
+    NotConnected,
 )
-"""What httpx raises before the first byte of a request leaves; all else may have arrived."""
+"""What is raised before the first byte of a request leaves; all else may have arrived."""
+_STATUS = re.compile(r"(?<=^[0-9]{3}) .*")
 
 
 class HttpxSender:
@@ -59,11 +65,15 @@ class HttpxSender:
         self._certificate = certificate
         self._key = key
         self._lock = Lock()
+        self._moment = Moment()
         self._clients: dict[bool, httpx.Client] = {}
 
     def send(self, request: Request, *, timeout: float) -> Response:
-        """Raise ``Unreachable`` when no connection was made, ``Broken`` when it failed later."""
-        until = clock.monotonic() + timeout
+        """Raise ``Unreachable`` when no connection was made, ``Broken`` when it failed later.
+
+        *timeout* bounds all of it: connecting, sending, headers and body.
+        """
+        self._moment.until = clock.monotonic() + timeout
         client = self._client(request.url.lower().startswith("https:"))
         with (
             _translated(request, timeout),
@@ -75,8 +85,8 @@ class HttpxSender:
                 timeout=_phases(timeout),
             ) as answer,
         ):
-            body = b"".join(_bounded(answer, until, timeout))
             headers = {name.lower(): value for name, value in answer.headers.items()}
+            body = _whole(unpacked(answer.iter_raw(), headers.get("content-encoding", "")))
             return Response(status=answer.status_code, headers=headers, body=body)
 
     def close(self) -> None:
@@ -95,7 +105,7 @@ class HttpxSender:
         with self._lock:
             if secure not in self._clients:
                 context = self._tls() if secure else SSLContext(PROTOCOL_TLS_CLIENT)
-                self._clients[secure] = _client(context, proxies=secure)
+                self._clients[secure] = _timely(_client(context, proxies=secure), self._moment)
             return self._clients[secure]
 
     def _tls(self) -> SSLContext:
@@ -108,7 +118,7 @@ class HttpxSender:
             blamed = [*named, *(["the client certificate"] if self._certificate else [])]
             raise Unavailable(
                 "tls-settings",
-                f"the certificates cannot be read ({_words(error)}): check "
+                f"the certificates cannot be read ({error.strerror or 'odd file'}): check "
                 f"{' and '.join(blamed) or 'the installation of certifi'}",
             ) from error
         return context
@@ -116,7 +126,9 @@ class HttpxSender:
 
 def _client(context: SSLContext, *, proxies: bool) -> httpx.Client:
     try:
-        return httpx.Client(verify=context, trust_env=proxies)
+        return httpx.Client(
+            verify=context, trust_env=proxies, headers={"Accept-Encoding": ACCEPTED}
+        )
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         # The value may hold a password, and httpx repeats it: name the variables only.
         why = " (for SOCKS, install socksio)" if isinstance(error, ImportError) else ""
@@ -131,16 +143,26 @@ def _phases(timeout: float) -> httpx.Timeout:
     return httpx.Timeout(phase, connect=min(CONNECT_TIMEOUT, timeout))
 
 
-def _bounded(answer: httpx.Response, until: float, timeout: float) -> Iterator[bytes]:
-    """The decoded body, as long as there is time: a server that drips restarts httpx's clock."""
-    size = 0
-    for piece in answer.iter_bytes():
+def _timely(client: httpx.Client, moment: Moment) -> httpx.Client:
+    """Let every connection of *client* end by the moment.
+
+    httpx has no public way to hand its pools a backend, which httpcore's own have.
+    """
+    for line in (client._transport, *client._mounts.values()):  # noqa: SLF001 - see above
+        if isinstance(line, httpx.HTTPTransport):
+            pool: Any = line._pool  # noqa: SLF001 - see above
+            pool._network_backend = TimelyBackend(pool._network_backend, moment)  # noqa: SLF001 - the same
+    return client
+
+
+def _whole(pieces: Iterable[bytes]) -> bytes:
+    kept, size = [], 0
+    for piece in pieces:
         size += len(piece)
         if size > MAX_ANSWER:
             raise Broken("answer-too-large", f"the answer is larger than {MAX_ANSWER:,} bytes")
-        if clock.monotonic() > until:
-            raise Broken("timeout", f"the answer was not complete after {timeout:.3g} s")
-        yield piece
+        kept.append(piece)
+    return b"".join(kept)
 
 
 @contextmanager
@@ -149,31 +171,39 @@ def _translated(request: Request, timeout: float) -> Iterator[None]:
         yield
     except _NOT_SENT as error:
         raise _unreachable(error, request, timeout) from error
-    except httpx.HTTPError as error:
-        late = isinstance(error, httpx.TimeoutException)
-        why = f"no answer within {timeout:.3g} s" if late else _words(error)
+    except Unreadable as error:
+        raise Broken(
+            "unreadable", f"the answer to {_named(request)} {told(str(error), request)}"
+        ) from error
+    except (httpx.HTTPError, Overdue) as error:
+        late = isinstance(error, (httpx.TimeoutException, Overdue))
+        why = f"no whole answer within {timeout:.3g} s" if late else _words(error, request)
         raise Broken(
             "timeout" if late else "connection-lost",
-            f"{request.method} {shown(request.url)} was begun and not finished: {why}",
+            f"{_named(request)} was begun and not finished: {why}",
         ) from error
 
 
+def _named(request: Request) -> str:
+    return f"{request.method} {target(request)}"
+
+
 def _unreachable(error: Exception, request: Request, timeout: float) -> MarkersError:
-    target = shown(request.url)
+    where, words = target(request), _words(error, request)
     if _is_untrusted(error):
         return Unreachable(
             "unreachable",
-            f"the certificate of {target} is not trusted ({_words(error)}): if your network or "
+            f"the certificate of {where} is not trusted ({words}): if your network or "
             "server has an authority of its own, name its file in SSL_CERT_FILE",
         )
+    why = words
     if isinstance(error, httpx.ProxyError):
-        why = f"the proxy in HTTPS_PROXY or ALL_PROXY refused ({_words(error)})"
+        # After the status comes the proxy's own text, which may repeat the login it was sent.
+        why = f"the proxy in HTTPS_PROXY or ALL_PROXY refused ({_STATUS.sub('', words)})"
     elif isinstance(error, httpx.TimeoutException):
         why = f"no connection within {min(CONNECT_TIMEOUT, timeout):.3g} s"
-    else:
-        why = _words(error)
     return Unreachable(
-        "unreachable", f"{target} cannot be reached: {why}; check the network, --api-url and proxy"
+        "unreachable", f"{where} cannot be reached: {why}; check the network, --api-url and proxy"
     )
 
 
@@ -185,7 +215,6 @@ def _is_untrusted(error: BaseException | None) -> bool:
     return False
 
 
-def _words(error: Exception) -> str:
-    """An error's own text as one bounded line, or its name where it has none."""
-    text = "".join(ch if ch.isprintable() else " " for ch in str(error)[:800])
-    return " ".join(text.split())[:200] or type(error).__name__
+def _words(error: Exception, request: Request) -> str:
+    """An error's own text, or its name where it has none; a server's words may be in it."""
+    return told(str(error), request) or type(error).__name__

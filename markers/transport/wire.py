@@ -18,12 +18,17 @@ from ..errors import MarkersError, Refused
 from ..model import Account, Comment, Surface
 from .failures import http_date, request_id, unreadable
 from .interface import Issue, Page, Request, Response, Stored
-from .links import Links, repo_id_of, shown
+from .links import Links, repo_id_of
+from .quoting import target, told
 
 API_VERSION = "2022-11-28"
 """Of GitHub's REST API; an unknown version is answered 400."""
 
 VIEWER_QUERY = "{viewer{login databaseId}}"
+
+LONGEST_NAME = 100
+"""How much of an account's or app's name is kept, in characters; GitHub's own are far shorter."""
+LONGEST_URL = 2000
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -73,10 +78,10 @@ def read_page(response: Response, request: Request, number: int, links: Links) -
     data = _document(response, request)
     if not isinstance(data, list):
         raise unreadable(
-            request, "not-github", f"{shown(request.url)} did not answer with a list of comments"
+            request, "not-github", f"{target(request)} did not answer with a list of comments"
         )
     try:
-        comments = tuple(_comment(item) for item in data)
+        comments = tuple(_comment(item, request) for item in data)
     except _Unlike as error:
         raise _incomplete(request, error) from error
     return Page(
@@ -97,13 +102,13 @@ def read_comment(response: Response, request: Request, comment_id: int | None = 
     """
     data = _document(response, request)
     try:
-        comment = _comment(data)
+        comment = _comment(data, request)
         if comment_id not in (None, comment.id):
             raise _Unlike(f"it is comment {comment.id}, not {comment_id}")
     except _Unlike as error:
         raise _incomplete(request, error) from error
     date = http_date(response.headers.get("date"))
-    return Stored(comment=comment, request_id=request_id(response), date=date)
+    return Stored(comment=comment, request_id=request_id(response, request), date=date)
 
 
 def read_issue(response: Response, request: Request) -> Issue:
@@ -125,7 +130,7 @@ def read_viewer(response: Response, request: Request) -> Account:
     """The account of ``GET /user``."""
     data = _document(response, request)
     try:
-        return _account(_fields(data), "id")
+        return _account(_fields(data), "id", request)
     except _Unlike as error:
         raise _incomplete(request, error) from error
 
@@ -134,7 +139,8 @@ def read_graphql_viewer(response: Response, request: Request) -> Account:
     """The account of GraphQL's ``viewer``; errors there come as 200 without data."""
     data = _document(response, request)
     try:
-        return _account(_fields(_fields(_fields(data).get("data")).get("viewer")), "databaseId")
+        viewer = _fields(_fields(_fields(data).get("data")).get("viewer"))
+        return _account(viewer, "databaseId", request)
     except _Unlike as error:
         raise _incomplete(request, error) from error
 
@@ -150,9 +156,9 @@ def _document(response: Response, request: Request) -> Any:
     except (ValueError, RecursionError) as error:
         if _is_json(response):
             raise _incomplete(request, error) from error
-        kind = response.headers.get("content-type", "nothing in particular")[:60]
+        kind = _kind(response, request)
         raise unreadable(
-            request, "not-github", f"{shown(request.url)} answered with {kind!r} instead of JSON"
+            request, "not-github", f"{target(request)} answered with {kind} instead of JSON"
         ) from error
 
 
@@ -164,7 +170,19 @@ def _etag(response: Response) -> str | None:
 
 def _is_json(response: Response) -> bool:
     kind = response.headers.get("content-type", "").lower()
-    return "json" in kind and response.body.lstrip()[:1] != b"<"
+    return "json" in kind and not _is_markup(response)
+
+
+def _is_markup(response: Response) -> bool:
+    return response.body.lstrip()[:1] == b"<"
+
+
+def _kind(response: Response, request: Request) -> str:
+    """What the body is: a page shows itself, whatever its header says."""
+    if _is_markup(response):
+        return "a page of HTML or XML"
+    named = told(response.headers.get("content-type", ""), request, 60)
+    return repr(named) if named else "nothing in particular"
 
 
 def _incomplete(request: Request, error: Exception) -> MarkersError:
@@ -172,7 +190,7 @@ def _incomplete(request: Request, error: Exception) -> MarkersError:
     return unreadable(
         request,
         "incomplete-answer",
-        f"the answer to {request.method} {shown(request.url)} cannot be read whole ({why})",
+        f"the answer to {request.method} {target(request)} cannot be read whole ({why})",
     )
 
 
@@ -187,19 +205,19 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _comment(item: Any) -> Comment:
+def _comment(item: Any, request: Request) -> Comment:
     fields = _fields(item)
     association = fields.get("author_association")
     return Comment(
         id=_id(fields, "id"),
         body=_text("" if fields.get("body") is None else fields["body"], "body"),
-        html_url=_text(fields.get("html_url"), "html_url"),
+        html_url=told(_text(fields.get("html_url"), "html_url"), request, LONGEST_URL),
         issue_url=_text(fields.get("issue_url"), "issue_url"),
         created_at=_moment(fields, "created_at"),
         updated_at=_moment(fields, "updated_at"),
-        author=_author(fields.get("user")),
-        association=association if isinstance(association, str) else "",
-        app=_slug(fields.get("performed_via_github_app")),
+        author=_author(fields.get("user"), request),
+        association=_name(association, request) or "",
+        app=_slug(fields.get("performed_via_github_app"), request),
         minimized=fields["minimized"] not in (None, False) if "minimized" in fields else None,
     )
 
@@ -241,18 +259,23 @@ def _moment(fields: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def _author(user: Any) -> Account | None:
+def _author(user: Any, request: Request) -> Account | None:
     """The author; None for a deleted account, which has no user or one without id."""
     try:
-        return _account(_fields(user), "id")
+        return _account(_fields(user), "id", request)
     except _Unlike:
         return None
 
 
-def _account(fields: Mapping[str, Any], key: str) -> Account:
-    return Account(id=_id(fields, key), login=_text(fields.get("login"), "login"))
+def _account(fields: Mapping[str, Any], key: str, request: Request) -> Account:
+    login = told(_text(fields.get("login"), "login"), request, LONGEST_NAME)
+    return Account(id=_id(fields, key), login=login)
 
 
-def _slug(app: Any) -> str | None:
-    slug = app.get("slug") if isinstance(app, dict) else None
-    return slug if isinstance(slug, str) else None
+def _slug(app: Any, request: Request) -> str | None:
+    return _name(app.get("slug"), request) if isinstance(app, dict) else None
+
+
+def _name(value: Any, request: Request) -> str | None:
+    """A word that is shown and compared, as ``told``: names end up in results and the journal."""
+    return told(value, request, LONGEST_NAME) if isinstance(value, str) else None

@@ -107,8 +107,8 @@ class Call:
     @classmethod
     def begin(cls, setup: Setup, order: Order, deadline: Deadline | None = None) -> Call:
         """Start the count of requests, and the deadline unless it is shared."""
-        deadline = deadline or Deadline(setup.timing.deadline)
-        return cls(setup=setup, order=order, transport=setup.connection.begin(deadline))
+        transport = setup.connection.begin(deadline or setup.deadline())
+        return cls(setup=setup, order=order, transport=transport)
 
     @cached_property
     def journal(self) -> Journal:
