@@ -192,7 +192,7 @@ def test_doctor_finds_what_is_wrong(at_forge: Shell, forge: Forge) -> None:
     assert (found["token"], found["journal"], found["host"]) == ("fail", "ok", "ok")
     at_forge.export(GH_TOKEN="forge-" + "nobody")
     assert statuses(at_forge)["server"] == "fail"
-    at_forge.export(GH_TOKEN=seed.BOT_TOKEN, MARKERS_JOURNAL="/proc/nowhere/j")
+    at_forge.export(GH_TOKEN=seed.BOT_TOKEN, MARKERS_JOURNAL="/dev/null/j")
     found = statuses(at_forge)
     assert (found["journal"], found["server"]) == ("fail", "ok")
     at_forge.export(GH_REPO="")

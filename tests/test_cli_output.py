@@ -15,7 +15,7 @@ from command_line import PLAN, TARGET, Shell, at_forge, bodies, forge, shell
 
 import markers.cli
 from markers.cli import documents, exits, main
-from markers.cli.output import harmless
+from markers.cli.output import harmless, show
 from markers.cli.root import COMMANDS, root
 from markers.errors import Usage
 from markers.forge import Forge, seed
@@ -153,25 +153,6 @@ def test_closed_stdout(at_forge: Shell, forge: Forge) -> None:
     assert len(bodies(forge)) == 1
 
 
-def test_full_disk(at_forge: Shell, forge: Forge) -> None:
-    """A result that cannot be printed is said, not swallowed."""
-    if not Path("/dev/full").exists():
-        pytest.skip("this system has no /dev/full")
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            at_forge.command("list", "--number", "12", "--json"),
-            env=at_forge.env,
-            cwd=at_forge.top,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            check=False,
-            timeout=60,
-        )
-    assert done.returncode == 70
-    assert b"No space left" in done.stderr
-    assert b"Traceback" not in done.stderr
-
-
 @pytest.mark.parametrize(
     "text",
     ["\x1b[31mred", "a\rb", "a\x07", "\x9b31m", "\u202egnp", "\u2028", "\x7f", "\ud800", "\0"],
@@ -182,6 +163,14 @@ def test_harmless(text: str) -> None:
     assert shown.isprintable()
     assert shown.startswith("x")
     assert "\\" in shown
+
+
+def test_a_line_stays_one(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """Line ends inside what is shown are escapes; only we end lines."""
+    show(["a\nb\rc\u2028d", "", "e"])
+    assert capsysbinary.readouterr().out == b"a\\nb\\rc\\u2028d\n\ne\n"
+    show([])
+    assert capsysbinary.readouterr().out == b""
 
 
 def test_hostile_words_are_harmless(at_forge: Shell, forge: Forge) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -121,6 +122,9 @@ BAD_OWN = [
     ("api_version = 'latest'", "api_version is 'latest'"),
     ("client_cert = 'cert.pem'", "client_cert names"),
     ("secrets_allow = ['']", "secrets_allow must be a text"),
+    ("secrets_allow = ['jwt', 'nosuch']", "secrets_allow names 'nosuch'"),
+    ("journal = 'team'", "journal names 'team', which is not in [journals]"),
+    ("journal = 'team'\njournals = {other = '/x'}", "journal names 'team'"),
     ("deadline = ", "is not TOML"),
 ]
 
@@ -226,6 +230,44 @@ def test_somebody_elses_pyproject(tmp_path: Path) -> None:
         settled(tmp_path, pyproject="[tool.handoff-markers\n")
     with pytest.raises(Refused, match="must be a table"):
         settled(tmp_path, pyproject="[tool]\nhandoff-markers = 1\n")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "latin-1"])
+def test_a_pyproject_that_nobody_can_read(tmp_path: Path, encoding: str) -> None:
+    """One that is not UTF-8 could say anything, and is not taken for one that says nothing."""
+    text = "# gr\u00fc\u00dfe\n[tool.handoff-markers]\nmentions = 'refuse'\n"
+    (tmp_path / "pyproject.toml").write_bytes(text.encode(encoding))
+    with pytest.raises(Refused, match=r"pyproject\.toml is not TOML") as caught:
+        settled(tmp_path)
+    assert caught.value.reason.code == "checkout-settings"
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", ".github/handoff-markers.toml", ".github"])
+def test_checkout_settings_stay_in_the_checkout(tmp_path: Path, name: str) -> None:
+    """A link that leads out is refused, whatever is there; one that stays inside is followed."""
+    top, outside = tmp_path / "top", tmp_path / "outside"
+    (outside / "inner").mkdir(parents=True)
+    (outside / "inner/handoff-markers.toml").write_text("SECRET_KEY = 1\n", encoding="utf-8")
+    link = top / name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    relative = Path(os.path.relpath(outside / "inner", link.parent))
+    for target in (outside / "inner", outside / "nothing", relative, Path("/")):
+        link.symlink_to(target if name == ".github" else target / "handoff-markers.toml")
+        with pytest.raises(Refused, match="leads out of the checkout") as caught:
+            settled(top)
+        assert caught.value.reason.code == "checkout-settings"
+        assert "SECRET" not in str(caught.value)
+        link.unlink()
+    (top / "real.toml").write_text("[tool.handoff-markers]\nmentions = 'refuse'\n", "utf-8")
+    (top / "pyproject.toml").symlink_to("real.toml")
+    assert settled(top).mentions == "refuse"
+
+
+def test_link_to_itself_is_refused(tmp_path: Path) -> None:
+    """A settings file that is a link to itself cannot be read."""
+    (tmp_path / "pyproject.toml").symlink_to("pyproject.toml")
+    with pytest.raises(Refused, match="cannot be read"):
+        settled(tmp_path)
 
 
 def test_two_checkout_files_are_refused(tmp_path: Path) -> None:
@@ -406,6 +448,45 @@ def test_remote_picks_among_own_hosts(tmp_path: Path) -> None:
     own = with_remotes(tmp_path / "c", "remote.origin.url git@ghe.example:acme/widgets.git")
     repo = config.repository(settled(own, own="hosts = ['ghe.example']"))
     assert repo.api_url == "https://ghe.example/api/v3"
+
+
+LOOPBACK = {
+    "http://127.0.0.1:8740/acme/widgets.git": "http://127.0.0.1:8740/api/v3",
+    "http://localhost/acme/widgets": "http://localhost/api/v3",
+    "http://[::1]:8740/acme/widgets": "http://[::1]:8740/api/v3",
+    "http://127.0.0.1:80/acme/widgets": "http://127.0.0.1/api/v3",
+    "https://localhost:8443/acme/widgets": "https://localhost:8443/api/v3",
+    "git@127.0.0.1:acme/widgets.git": "https://127.0.0.1/api/v3",
+}
+
+
+@pytest.mark.parametrize(("url", "api_url"), LOOPBACK.items())
+def test_remote_on_loopback(tmp_path: Path, url: str, api_url: str) -> None:
+    """A remote on this machine needs no setting; the API is where its scheme says."""
+    top = with_remotes(tmp_path, f"remote.origin.url {url}")
+    repo = config.repository(settled(top))
+    assert (repo.api_url, repo.slug) == (api_url, "acme/widgets")
+
+
+def test_remote_on_a_loopback_host_that_is_known(tmp_path: Path) -> None:
+    """What the user says of the host counts more than its usual address."""
+    top = with_remotes(tmp_path, "remote.origin.url http://127.0.0.1:8740/acme/widgets.git")
+    own = "hosts = ['127.0.0.1:8740']"
+    assert config.repository(settled(top, own=own)).slug == "acme/widgets"
+    made = settled(top, GITHUB_API_URL="http://127.0.0.1:8740")
+    assert config.repository(made).api_url == "http://127.0.0.1:8740"
+
+
+def test_plain_http_elsewhere_is_no_loopback(tmp_path: Path) -> None:
+    """A plain http remote on another host is no way to plain http."""
+    url = "remote.origin.url http://{}/acme/widgets"
+    ours = with_remotes(tmp_path / "ours", url.format("github.com"))
+    assert config.repository(settled(ours)).api_url == "https://api.github.com"
+    for host in ("127.0.0.1.evil.example", "[::1"):
+        top = with_remotes(tmp_path / host, url.format(host))
+        with pytest.raises(Denied) as caught:
+            config.repository(settled(top))
+        assert caught.value.reason.code in ("host-not-allowed", "bad-host")
 
 
 def test_fixed_host_filters_remotes(tmp_path: Path) -> None:

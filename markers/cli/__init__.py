@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from typing import NoReturn
 
 from ..__about__ import __version__
@@ -14,34 +15,79 @@ INTERRUPTED = 130
 PLATFORMS = ("linux", "darwin")
 _ELSEWHERE = "persist-marker: REFUSED (-, -/-): it runs on Linux and macOS only [rule platform]\n"
 _INTERRUPTED = (
-    '{"schema_version": 1, "action": "interrupted", '
-    '"reason": {"code": "interrupted", "detail": "stopped by you before anything was done"}}\n'
+    '{"schema_version": 1, "action": "interrupted", "reason": {"code": "interrupted", "detail": '
+    '"stopped by you; if a write was under way, `persist-marker recover` settles it"}}\n'
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with *arguments* (else the process's own) and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given == ["--version"]:
-        if sys.stdout is not None:
-            sys.stdout.write(f"persist-marker {__version__}\n")
+    if given == ["--version"] and _told_version():
         return 0
     if sys.platform not in PLATFORMS:
         sys.stderr.write(_ELSEWHERE)
         return 3
     if arguments is None:
         _collect_seldom()
+    code = _run(given, _end_at_interrupt if arguments is None else _listen_on)
+    if arguments is None:
+        _end_at_interrupt(code)
+        if code == INTERRUPTED:
+            _leave_now(code)
+    return code
+
+
+def _told_version() -> bool:
+    """Whether the version was printed; what hinders it is left to the usual way to tell."""
+    if sys.stdout is not None:
+        try:
+            sys.stdout.write(f"persist-marker {__version__}\n")
+            sys.stdout.flush()
+        except (OSError, ValueError):
+            return False
+    return True
+
+
+def _run(given: list[str], on_answer: Callable[[], None]) -> int:
     try:
         from .root import run
 
-        code = run(given)
-    except KeyboardInterrupt:  # before there was a command that could have been interrupted
-        if "--json" in given:
-            sys.stdout.write(_INTERRUPTED)
-        code = INTERRUPTED
-    if code == INTERRUPTED and arguments is None:
-        _leave_now(code)
-    return code
+        return run(given, on_answer)
+    except BaseException as error:
+        # Before there was a command that could have been interrupted, or while it was imported.
+        if not stems_from_interrupt(error):
+            raise
+        if "--json" in takewhile(lambda word: word != "--", given):
+            with suppress(OSError, ValueError, AttributeError):
+                sys.stdout.write(_INTERRUPTED)
+        return INTERRUPTED
+
+
+def stems_from_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind it: one inside an import can come out as any other error."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _listen_on() -> None:
+    """Leave Ctrl-C to whoever called ``main`` as a function."""
+
+
+def _end_at_interrupt(code: int = INTERRUPTED) -> None:
+    """Let Ctrl-C end the process at once from here on: the work is done, and nothing is to add.
+
+    A process that was told to ignore it, as one in the background is, goes on ignoring it.
+    """
+    import signal
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(code))
 
 
 def _collect_seldom() -> None:

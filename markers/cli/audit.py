@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import click
 
 from .. import clock
+from ..codec import lines_of
 from ..errors import Refused, Usage, echo
 from ..journal.interface import Entry
 from . import exits
@@ -46,9 +47,10 @@ def command() -> None:
 def log(call: Invocation, /, limit: int) -> Answer:
     """Show the newest entries, oldest first; an intent and its outcome are two."""
     entries = call.journal.latest(limit)
+    nothing = call.no_journal or "the journal has no entries"
     return Answer(
         document={"entries": [entry(each) for each in entries]},
-        text="\n".join(_line(each) for each in entries) or "the journal has no entries",
+        lines=[_line(each) for each in entries] or [nothing],
     )
 
 
@@ -68,15 +70,19 @@ def show(call: Invocation, /, seq: int, body_only: bool) -> Answer:
     """Show entry SEQ and the body that it replaced or deleted, if that is still kept."""
     found = call.journal.entry(seq)
     if found is None:
-        raise Refused("no-entry", f"the journal has no entry {seq}; see `persist-marker audit log`")
+        none = f"the journal has no entry {seq}; see `persist-marker audit log`"
+        raise Refused("no-entry", call.no_journal or none)
     body = call.journal.body(found.replaced) if found.replaced else None
     if body is None and body_only:
         why = "its body was pruned" if found.replaced else "it replaced nothing"
         raise Refused("no-body", f"journal entry {seq} has no body: {why}")
     document = {**entry(found), "body": body}
-    fields = [f"{key}: {value}" for key, value in document.items() if value not in (None, [], {})]
+    told = {key: value for key, value in document.items() if value not in (None, [], {})}
+    lines = [f"{key}: {value}" for key, value in told.items() if key != "body"]
+    if body is not None:
+        lines += ["body:", *(f"  {line}" for line in lines_of(body))]
     raw = (body or "").encode("utf-8", "surrogatepass") if body_only else None
-    return Answer(document=document, text="\n".join(fields), raw=raw)
+    return Answer(document=document, lines=lines, raw=raw)
 
 
 @command.command(
@@ -104,11 +110,11 @@ def verify(call: Invocation, /, live: bool, head: str | None) -> Answer:
         flaws += live_flaws(call.connect(host(call.settings)))
     newest = call.journal.latest(1)
     ref = newest[0].ref if newest else None
-    whole = f"the log is whole: {ref.seq} entries, head {ref.hash}" if ref else "the log is empty"
-    lines = [f"entry {flaw.seq or '-'}: {flaw.problem}" for flaw in flaws]
+    empty = call.no_journal or "the log is empty"
+    whole = f"the log is whole: {ref.seq} entries, head {ref.hash}" if ref else empty
     return Answer(
         document={"problems": plain(flaws), "head": plain(ref)},
-        text="\n".join(lines) or whole,
+        lines=[f"entry {flaw.seq or '-'}: {flaw.problem}" for flaw in flaws] or [whole],
         code=exits.FOUND if flaws else exits.OK,
     )
 
@@ -151,7 +157,7 @@ def prune(call: Invocation, /, before: str | None, older_than: int | None) -> An
     stamp = datetime.fromtimestamp(max(moment, 0), UTC).isoformat()
     return Answer(
         document={"pruned": dropped, "before": stamp},
-        text=f"{dropped} bodies from before {stamp} dropped",
+        lines=[f"{dropped} bodies from before {stamp} dropped"],
     )
 
 

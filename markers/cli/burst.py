@@ -14,7 +14,7 @@ from ..model import Reason
 from . import exits
 from .common import Invocation, MarkerCommand, documented
 from .documents import Subject, bursted
-from .output import Answer, complaint, say
+from .output import Answer
 from .paths import PAYLOAD, read_payload
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def command(call: Invocation, /, manifest: Callable[[], bytes], dry_run: bool) -
     from ..hygiene import decode
 
     try:
-        wishes = read_manifest(manifest())
+        with call.settings.until.paused():  # whoever pipes it in takes the time it takes
+            content = manifest()
+        wishes = read_manifest(content)
         orders = orders_of(
             wishes, call.contract, call.repo, lambda path: decode(read_payload(path, call.place))
         )
@@ -63,8 +65,8 @@ def command(call: Invocation, /, manifest: Callable[[], bytes], dry_run: bool) -
         if not isinstance(known, BurstResult):
             problems = error.problems if isinstance(error, Faulty) else ()
             known = BurstResult(action=error.action, reason=error.reason, problems=problems)
-        return _failed(known, error)
-    return Answer(document=bursted(result), text=_lines(result), warnings=_warnings(result))
+        return _failed(call, known, error)
+    return Answer(document=bursted(result), lines=_lines(result), warnings=_warnings(result))
 
 
 @contextmanager
@@ -77,18 +79,18 @@ def _progress(call: Invocation, length: int) -> Iterator[Callable[[int], None]]:
         yield lambda done: bar.update(done - bar.pos)
 
 
-def _failed(result: BurstResult, error: MarkersError) -> Answer:
+def _failed(call: Invocation, result: BurstResult, error: MarkersError) -> Answer:
     """Say every problem, or the failing entry's own, and what became of the others."""
     for problem in result.problems:
         entry = result.results[problem.entry - 1] if problem.entry and result.results else None
         reason = Reason(code=problem.code, detail=str(problem))
-        say(complaint(error.action, _subject(entry), reason))
+        call.complain(error.action, _subject(entry), reason)
     if not result.problems:
         failing = next((e for e in result.results if e.reason == error.reason), None)
-        say(complaint(error.action, _subject(failing), error.reason))
+        call.complain(error.action, _subject(failing), error.reason)
     return Answer(
         document=bursted(result),
-        text=_lines(result),
+        lines=_lines(result),
         code=_code(result, error),
         warnings=_warnings(result),
     )
@@ -112,12 +114,12 @@ def _subject(entry: EntryResult | None) -> Subject:
     return Subject(family=entry.family, number=entry.number, surface=entry.surface)
 
 
-def _lines(result: BurstResult) -> str:
-    return "\n".join(
+def _lines(result: BurstResult) -> list[str]:
+    return [
         f"{at} {entry.status}: {entry.marker} on {entry.repo}#{entry.number}"
         + (f": comment {entry.comment_id} {entry.url}" if entry.comment_id else "")
         for at, entry in enumerate(result.results, 1)
-    )
+    ]
 
 
 def _warnings(result: BurstResult) -> tuple[str, ...]:

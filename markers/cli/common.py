@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import Refused
+from ..model import Reason
 from .documents import Subject
-from .output import Answer, say
+from .masking import Mask
+from .output import Answer, complaint, say
 
 if TYPE_CHECKING:
     from ..config.settings import Place, Settings
@@ -35,6 +38,7 @@ class Invocation:
         self.options: dict[str, Any] = {}
         self.command = ""
         self.subject = Subject()
+        self.mask = Mask(os.environ)
         self.closing = ExitStack()
         """Lets go of connections and journal at the end."""
 
@@ -63,7 +67,14 @@ class Invocation:
         """What environment and user say; needed before all options are read, to bound paths."""
         from ..config.settings import stand
 
-        return stand(os.environ, Path.cwd())
+        try:
+            here = Path.cwd()
+        except OSError as error:
+            why = (
+                f"the working directory cannot be told ({error.strerror}): go to one that is there"
+            )
+            raise Refused("directory", why) from None
+        return stand(os.environ, here)
 
     @cached_property
     def settings(self) -> Settings:
@@ -92,12 +103,19 @@ class Invocation:
 
     @cached_property
     def journal(self) -> Journal:
-        """The journal, opened when it is first asked for."""
+        """The journal, opened when it is first asked for; the first write makes it."""
         from ..config import journal
 
         opened = journal(self.settings)
         self.closing.callback(opened.close)
         return opened
+
+    @property
+    def no_journal(self) -> str | None:
+        """What to say where there is no journal yet: a name may be misspelt."""
+        path = self.settings.journal()
+        there = os.path.lexists(path)
+        return None if there else f"there is no journal yet at {path}; the first write makes it"
 
     def connect(self, api_url: str) -> Setup:
         """The pieces of a call on one host."""
@@ -109,6 +127,7 @@ class Invocation:
             contract=self.contract,
             open_journal=lambda: self.journal,
             on_wait=self.on_wait,
+            on_token=self.mask.learn,
         )
         self.closing.callback(setup.connection.close)
         return setup
@@ -116,7 +135,18 @@ class Invocation:
     def on_wait(self, seconds: float, why: str) -> None:
         """Show a wait, unless nobody wants to see it."""
         if not self.quiet and seconds >= 1:
-            say(f"persist-marker: waiting {seconds:.0f} s: {why}")
+            say(self.mask.thorough(f"persist-marker: waiting {seconds:.0f} s: {why}"))
+
+    def complain(self, action: str, subject: Subject, reason: Reason) -> None:
+        """Say the one line of a command that did not end well, without any token."""
+        say(self.mask.thorough(complaint(action, subject, reason)))
+
+
+class NoCommand(click.UsageError):
+    """A group of commands was named, and none of them."""
+
+    def __init__(self, context: click.Context) -> None:
+        super().__init__("no command was named; these are all there are", context)
 
 
 class Told(Exception):
@@ -142,7 +172,7 @@ def _keep(context: click.Context, param: click.Parameter, value: Any) -> Any:
 def _help(context: click.Context, _param: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
         text = context.get_help()
-        raise Told(Answer(document={"help": text}, text=text))
+        raise Told(Answer(document={"help": text}, lines=text.splitlines()))
 
 
 def shared(*names: str, **options: Any) -> click.Option:
@@ -209,6 +239,8 @@ class Documented(click.Command):
         """Note which command is being read, for the report of a failure."""
         if isinstance(ctx.obj, Invocation):
             ctx.obj.command = ctx.command_path.partition(" ")[2]
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+            raise NoCommand(ctx)
         return super().parse_args(ctx, args)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:  # noqa: ARG002 - click's

@@ -68,7 +68,7 @@ def command() -> Answer:
     failed = [step.name for step in steps if not step.ok]
     return Answer(
         document={"steps": plain(steps)},
-        text=_story(steps, failed),
+        lines=_story(steps, failed),
         code=exits.FOUND if failed else exits.OK,
     )
 
@@ -250,7 +250,7 @@ PLAY: tuple[Callable[[Stage], Step], ...] = (
 )
 
 
-def _story(steps: list[Step], failed: list[str]) -> str:
+def _story(steps: list[Step], failed: list[str]) -> list[str]:
     lines = [
         "A made-up GitHub runs on this machine for a moment; it is spoken to over real HTTP.",
         "",
@@ -264,4 +264,4 @@ def _story(steps: list[Step], failed: list[str]) -> str:
         else "All steps did what they say. Next: persist-marker doctor, then write to an issue of "
         "your own."
     )
-    return "\n".join([*lines, ending])
+    return [*lines, ending]

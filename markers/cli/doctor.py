@@ -29,7 +29,7 @@ def command(call: Invocation, /) -> Answer:
     wrong = any(check.status == FAIL for check in checks)
     return Answer(
         document={"checks": plain(checks)},
-        text="\n".join(_line(check) for check in checks),
+        lines=[_line(check) for check in checks],
         code=exits.FOUND if wrong else exits.OK,
     )
 

@@ -7,12 +7,14 @@ with that error's own words.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import clock
@@ -63,11 +65,15 @@ class Examined:
         from ..transport.interface import Request
 
         if self._heard is None:
-            github = connection(self.call.settings, self.api_url())
+            github = connection(self.call.settings, self.api_url(), self.call.mask.learn)
             url = f"{github.api_url}/rate_limit"
             request = Request(method="GET", url=url, headers=github.headers)
-            self._heard = github, github.sender.send(request, timeout=PATIENCE)
+            self._heard = github, github.sender.send(request, timeout=self.patience())
         return self._heard
+
+    def patience(self) -> float:
+        """How long a server may take: less than usual where the command has less time left."""
+        return min(PATIENCE, self.call.settings.until.remaining())
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -166,7 +172,18 @@ def _journal(examined: Examined) -> Check:
             detail=f"{waiting} writes have an unknown outcome",
             mend="`persist-marker recover` settles them",
         )
-    return Check(name="journal", status=OK, detail=f"{examined.call.settings.journal()}: whole")
+    none = examined.call.no_journal
+    path = examined.call.settings.journal()
+    if none and not _can_be_made(path):
+        mend = "name a place that you may write to with MARKERS_JOURNAL"
+        return Check(name="journal", status=FAIL, detail=f"{path} cannot be made", mend=mend)
+    return Check(name="journal", status=OK, detail=none or f"{path}: whole")
+
+
+def _can_be_made(path: Path) -> bool:
+    """Whether the nearest directory above that exists takes files, as far as its mode says."""
+    above = next(folder for folder in path.parents if folder.exists())
+    return above.is_dir() and os.access(above, os.W_OK | os.X_OK)
 
 
 def _repository(examined: Examined) -> Check:
@@ -215,7 +232,7 @@ def _is_json(body: bytes) -> bool:
 
 def _account(examined: Examined) -> Check:
     github, _response = examined.heard()
-    viewer = github.begin(Deadline(PATIENCE)).viewer()
+    viewer = github.begin(Deadline(examined.patience())).viewer()
     if viewer is None:
         return Check(
             name="account",

@@ -8,7 +8,8 @@ import click
 
 from ..errors import MarkersError, Usage
 from ..model import Action
-from . import INTERRUPTED
+from . import INTERRUPTED, stems_from_interrupt
+from .output import Unprinted
 
 OK = 0
 FOUND = 1
@@ -16,6 +17,9 @@ USAGE = 2
 INCOMPLETE = 5
 UNKNOWN = 8
 BUG = 70
+UNPRINTED = 74
+"""What was done is done, but nobody could be told: ``EX_IOERR`` of sysexits, as 70 is its
+``EX_SOFTWARE``."""
 
 CODES = MappingProxyType(
     {
@@ -44,6 +48,7 @@ ALSO = MappingProxyType(
         click.UsageError: ("usage", USAGE),
         click.exceptions.Abort: ("interrupted", INTERRUPTED),
         KeyboardInterrupt: ("interrupted", INTERRUPTED),
+        Unprinted: ("unprinted", UNPRINTED),
     }
 )
 
@@ -55,4 +60,6 @@ def of(error: BaseException) -> tuple[str, int]:
             return answer
     if isinstance(error, MarkersError):
         return error.action.value, CODES[error.action]
+    if stems_from_interrupt(error):
+        return ALSO[KeyboardInterrupt]
     return "bug", BUG

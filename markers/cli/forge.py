@@ -88,7 +88,7 @@ def _serve(call: Invocation, forge: Forge, port: int) -> None:
         ) from None
     with server:
         document = _where(server.url)
-        show(render(document) if call.as_json else _to_paste(document))
+        show([render(document)] if call.as_json else _to_paste(document))
         server.wait()
 
 
@@ -115,12 +115,14 @@ def _where(url: str) -> Document:
     }
 
 
-def _to_paste(document: Document) -> str:
+def _to_paste(document: Document) -> list[str]:
     exports = " ".join(f"{name}={value}" for name, value in document["environment"].items())
     tokens = ", ".join(f"{token} is {who}" for who, token in document["tokens"].items())
-    return (
-        f"forge on {document['url']}: {document['repo']}, issue {document['issue']}, "
-        f"pull request {document['pull_request']}; Ctrl-C stops it\n"
-        f"export {exports}\n"
-        f"tokens: {tokens}"
+    place = (
+        f"{document['repo']}, issue {document['issue']}, pull request {document['pull_request']}"
     )
+    return [
+        f"forge on {document['url']}: {place}; Ctrl-C stops it",
+        f"export {exports}",
+        f"tokens: {tokens}",
+    ]

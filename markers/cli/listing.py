@@ -38,7 +38,7 @@ def command(call: Invocation, /, number: int, family: str | None) -> Answer:
     lines = [_line(result, governed) for result in results]
     return Answer(
         document={"markers": [found(result, body=False) for result in results]},
-        text="\n".join(lines) or f"no marker on {thread}",
+        lines=lines or [f"no marker on {thread}"],
     )
 
 

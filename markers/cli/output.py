@@ -10,13 +10,23 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+from ..errors import echo
 from ..model import Reason
 from .documents import SCHEMA_VERSION, Document, Subject
+from .masking import Mask, cleaned
+
+
+class Unprinted(Exception):
+    """The answer could not be written to stdout; *why* is the system's reason."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +35,11 @@ class Answer:
 
     document: Document | None
     """None where everything has been said already."""
-    text: str = ""
+    lines: Sequence[str] = ()
+    """For people; each is printed as one line, whatever a server has put into it."""
     code: int = 0
     raw: bytes | None = None
-    """Printed instead of *text*, byte for byte."""
+    """Printed instead of *lines*, byte for byte."""
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -45,7 +56,8 @@ def complaint(action: str, subject: Subject, reason: Reason) -> str:
     """The one line of a command that did not end well; names family, place, line and rule."""
     place = f"{subject.surface or '-'}/{subject.number or '-'}"
     rule = f"line {reason.line}, rule {reason.code}" if reason.line else f"rule {reason.code}"
-    head = f"persist-marker: {action.upper()} ({subject.family or '-'}, {place})"
+    family = echo(subject.family or "-")
+    head = f"persist-marker: {action.upper()} ({family}, {place})"
     return f"{head}: {reason.detail} [{rule}]"
 
 
@@ -56,14 +68,14 @@ def render(document: Document) -> str:
 
 def say(text: str) -> None:
     """Write one line to stderr; there is nobody left to tell if that fails."""
-    with suppress(OSError):
+    with suppress(Unprinted):
         _write(sys.stderr, harmless(text) + "\n")
 
 
-def show(text: str) -> None:
-    """Write to stdout, each line made harmless; nothing to show writes nothing."""
-    if text:
-        _write(sys.stdout, "\n".join(harmless(line) for line in text.split("\n")) + "\n")
+def show(lines: Sequence[str]) -> None:
+    """Write lines to stdout, each made harmless; none writes nothing."""
+    if lines:
+        _write(sys.stdout, "".join(harmless(line) + "\n" for line in lines))
 
 
 def show_raw(data: bytes) -> None:
@@ -77,19 +89,20 @@ def show_raw(data: bytes) -> None:
         stream.flush()
 
 
-def deliver(answer: Answer, *, as_json: bool, quiet: bool) -> int:
-    """Print the answer and return its exit code."""
+def deliver(answer: Answer, *, as_json: bool, quiet: bool, mask: Mask) -> int:
+    """Print the answer and return its exit code; raises ``Unprinted``."""
+    clean = mask.thorough if answer.code else mask.known
     if not quiet:
         for warning in answer.warnings:
-            say(f"persist-marker: warning: {warning}")
+            say(mask.thorough(f"persist-marker: warning: {warning}"))
     if answer.document is None:
         return answer.code
     if as_json:
-        show(render(answer.document))
+        show([render(cleaned(answer.document, clean))])
     elif answer.raw is not None:
         show_raw(answer.raw)
     else:
-        show(answer.text)
+        show([clean(line) for line in answer.lines])
     return answer.code
 
 
@@ -107,7 +120,7 @@ def _write(stream: IO[Any] | None, text: str) -> None:
 def _closed_is_fine(stream: IO[Any]) -> Iterator[None]:
     """A reader that went away: point the stream at nothing, so that the exit does not fail.
 
-    A full disk is raised as the ``OSError`` that it is: somebody waits for what is lost there.
+    A full disk is raised as ``Unprinted``: somebody waits for what is lost there.
     """
     try:
         yield
@@ -115,4 +128,4 @@ def _closed_is_fine(stream: IO[Any]) -> Iterator[None]:
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if isinstance(error, OSError) and error.errno != errno.EPIPE:
-            raise
+            raise Unprinted(error.strerror or type(error).__name__) from error

@@ -42,12 +42,12 @@ def command(call: Invocation, /, **given: Any) -> Answer:
     body = (result.body or "").encode("utf-8", "surrogatepass")
     return Answer(
         document=found(result, body=True),
-        text=described(result, target.thread),
+        lines=described(result, target.thread),
         raw=body if given["body_only"] else None,
     )
 
 
-def described(result: ReadResult, thread: Thread) -> str:
+def described(result: ReadResult, thread: Thread) -> list[str]:
     """Three short lines about one comment, and one for each that does not govern."""
     edited = f", edited {result.updated_at}" if result.edited else ""
     trusted = "trusted" if result.trusted else "NOT trusted"
@@ -58,7 +58,7 @@ def described(result: ReadResult, thread: Thread) -> str:
         f"sha256 {result.sha256}",
     ]
     lines += [f"does not govern: comment {e.id} by {e.author}: {e.why}" for e in result.extras]
-    return "\n".join(lines)
+    return lines
 
 
 def _all(results: Sequence[ReadResult], target: Target) -> Answer:
@@ -71,6 +71,5 @@ def _all(results: Sequence[ReadResult], target: Target) -> Answer:
             f"no trusted comment on {target.thread} has {target.marker.text} on line 1{untrusted}",
             result=document,
         )
-    return Answer(
-        document=document, text="\n".join(described(result, target.thread) for result in results)
-    )
+    lines = [line for result in results for line in described(result, target.thread)]
+    return Answer(document=document, lines=lines)

@@ -31,7 +31,7 @@ def command(call: Invocation, /) -> Answer:
     unknown = any(each.outcome == UNKNOWN for each in settled)
     return Answer(
         document={"settled": [plain(each) for each in settled]},
-        text="\n".join(_line(each) for each in settled) or "nothing to settle",
+        lines=[_line(each) for each in settled] or [call.no_journal or "nothing to settle"],
         code=exits.CODES[Action.UNKNOWN] if unknown else exits.OK,
     )
 

@@ -53,7 +53,7 @@ def list_all(call: Invocation, /) -> Answer:
     lines += [f"{f.name}  {f.status}  {f.scope}  {f.shape or '-'}  {f.template}" for f in families]
     return Answer(
         document={"rows": [_row(r) for r in rows], "families": [_brief(f) for f in families]},
-        text="\n".join(lines),
+        lines=lines,
     )
 
 
@@ -108,7 +108,7 @@ def check(call: Invocation, /, directory: Bounded | None) -> Answer:
         found = contract.problems(own, families_only=foreign)
     return Answer(
         document={"problems": plain(found)},
-        text="\n".join(str(problem) for problem in found) or "nothing wrong",
+        lines=[str(problem) for problem in found] or ["nothing wrong"],
         code=exits.FOUND if found else exits.OK,
     )
 
@@ -143,7 +143,7 @@ def _row(row: Row) -> Document:
 
 
 def _answer(document: Document) -> Answer:
-    return Answer(document=document, text="\n".join(_lines(document)))
+    return Answer(document=document, lines=_lines(document))
 
 
 def _lines(document: Document) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ..errors import Refused, echo
+from ..journal.interface import Record
 from .common import Invocation, MarkerCommand, documented
 from .output import Answer
 from .params import NUMBER
@@ -33,9 +35,22 @@ def command(call: Invocation, /, seq: int, dry_run: bool) -> Answer:
 
     entry = call.journal.entry(seq)
     if entry is not None:
-        record = entry.record
-        call.subject.family, call.subject.number = record.family, record.number
-        call.subject.marker, call.subject.repo = record.marker, record.repo
-        call.subject.surface = record.surface
+        _about(call, entry.record)
+    elif call.no_journal:
+        raise Refused("no-entry", call.no_journal)
     api_url = host(call.settings, wanted=entry.record.api_url if entry else None)
     return answer_of(restore(call.connect(api_url), seq, dry_run=dry_run))
+
+
+def _about(call: Invocation, record: Record) -> None:
+    """Note what the entry is about; refuse another repository than the command line's."""
+    call.subject.family, call.subject.number = record.family, record.number
+    call.subject.marker, call.subject.repo = record.marker, record.repo
+    call.subject.surface = record.surface
+    asked = call.options.get("repo")
+    slug = "/".join(str(asked).split("/")[-2:]) if asked else record.repo
+    if slug.lower() != record.repo.lower():
+        raise Refused(
+            "other-repo",
+            f"the journal entry belongs to {record.repo}, not to {echo(slug)}: leave --repo out",
+        )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import re
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -12,16 +12,16 @@ from typing import Any
 import click
 
 from ..__about__ import __version__
-from ..errors import MarkersError
+from ..errors import ECHO, MarkersError, echo
 from ..model import Reason
 from . import exits
-from .common import Documented, Invocation, MarkerGroup, Told
+from .common import Documented, Invocation, MarkerGroup, NoCommand, Told
 from .documents import failed
-from .output import Answer, complaint, deliver, say
+from .output import Answer, Unprinted, deliver, say
 
 PROGRAM = "persist-marker"
-LONGEST = 300
-"""Characters of a usage error: it may repeat what was typed."""
+_PARENTHESIS = re.compile(rf"(?<=\()[^()]{{{ECHO + 1},}}(?=\))")
+"""Where click repeats all words that it has no use for."""
 COMMANDS: Mapping[str, str] = {
     "write": "write",
     "burst": "burst",
@@ -59,7 +59,7 @@ class Root(MarkerGroup):
 
 def _version(context: click.Context, _param: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
-        raise Told(Answer(document={"version": __version__}, text=f"{PROGRAM} {__version__}"))
+        raise Told(Answer(document={"version": __version__}, lines=[f"{PROGRAM} {__version__}"]))
 
 
 root = Root(
@@ -80,26 +80,41 @@ Start with `persist-marker demo` (needs no token) or `persist-marker doctor`.
 
 \b
 Exit codes: 0 done; 1 found what it looks for; 2 usage; 3 refused; 4 conflict; 5 landed but not
-as meant; 6 denied; 7 unavailable; 8 unknown; 10 absent; 70 bug; 130 interrupted.""",
+as meant; 6 denied; 7 unavailable; 8 unknown; 10 absent; 70 bug; 74 done, but the result could
+not be printed; 130 interrupted.""",
 )
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run one command line; exactly one answer is printed, and its exit code returned."""
+def run(arguments: Sequence[str], on_answer: Callable[[], None]) -> int:
+    """Run one command line; exactly one answer is printed, and its exit code returned.
+
+    *on_answer* is told when nothing but the printing is left to do.
+    """
     call = Invocation()
     as_json = "--json" in arguments[: _end_of_options(arguments)]
     try:
         answer = _answer(call, arguments)
     except (Exception, KeyboardInterrupt) as error:
-        answer = _failure(call, error)
+        answer = _failure(call, error, arguments)
     finally:
         with suppress(KeyboardInterrupt):  # what is done is done: it is told, not interrupted
             call.closing.close()
+    on_answer()
     try:
-        return deliver(answer, as_json=as_json or call.as_json, quiet=call.quiet)
-    except OSError as error:
-        say(f"{PROGRAM}: the result could not be printed ({error.strerror}); it was: {answer.code}")
-        return exits.BUG
+        return deliver(answer, as_json=as_json or call.as_json, quiet=call.quiet, mask=call.mask)
+    except Unprinted as error:
+        return _told_otherwise(call, answer, error)
+
+
+def _told_otherwise(call: Invocation, answer: Answer, error: Unprinted) -> int:
+    """Say on stderr what stdout did not take: somebody has to know what was done."""
+    lost = f"the result could not be printed ({error.why})"
+    if answer.code != exits.OK:
+        say(f"{PROGRAM}: {lost}")
+        return answer.code
+    done = f": {answer.lines[0]}" if answer.lines else ""
+    say(call.mask.thorough(f"{PROGRAM}: all went well, but {lost}{done}"))
+    return exits.UNPRINTED
 
 
 def _end_of_options(arguments: Sequence[str]) -> int:
@@ -115,20 +130,28 @@ def _answer(call: Invocation, arguments: Sequence[str]) -> Answer:
     return answer
 
 
-def _failure(call: Invocation, error: BaseException) -> Answer:
+def _failure(call: Invocation, error: BaseException, arguments: Sequence[str]) -> Answer:
     """Say on stderr what went wrong, and shape the document of the command that failed."""
     action, code = exits.of(error)
-    reason = _reason(error, action)
-    if isinstance(error, click.UsageError) and error.ctx is not None:
-        say(error.ctx.get_usage())
+    reason = _reason(error, action, arguments)
+    for line in _usage(error):
+        say(line)
     subject = _subject(call, error)
-    say(complaint(action, subject, reason))
+    call.complain(action, subject, reason)
     if code == exits.BUG and call.verbose:
-        _trace(error)
+        _trace(call, error)
     result = getattr(error, "result", None)
     document = failed(call.command, action=action, reason=reason, subject=subject, result=result)
     warnings = tuple(getattr(result, "warnings", ()))
     return Answer(document=document, code=code, warnings=warnings)
+
+
+def _usage(error: BaseException) -> list[str]:
+    """How the command is called; whoever names none is shown all there are."""
+    if not isinstance(error, click.UsageError) or error.ctx is None:
+        return []
+    shown = error.ctx.get_help() if isinstance(error, NoCommand) else error.ctx.get_usage()
+    return shown.splitlines()
 
 
 def _subject(call: Invocation, error: BaseException) -> Any:
@@ -141,24 +164,34 @@ def _subject(call: Invocation, error: BaseException) -> Any:
     return call.subject
 
 
-def _reason(error: BaseException, action: str) -> Reason:
+def _reason(error: BaseException, action: str, arguments: Sequence[str]) -> Reason:
     if isinstance(error, MarkersError):
         return error.reason
     if isinstance(error, click.ClickException):
-        return Reason(code=action, detail=error.format_message()[:LONGEST])
-    return Reason(code=action, detail=_WORDS[action].format(name=type(error).__name__))
+        return Reason(code=action, detail=_bounded(error.format_message(), arguments))
+    words = _WORDS[action]
+    why = error.why if isinstance(error, Unprinted) else type(error).__name__
+    return Reason(code=action, detail=words.format(why=why))
+
+
+def _bounded(message: str, arguments: Sequence[str]) -> str:
+    """The message of click, with at most 80 characters of each word that was typed."""
+    typed = {part for word in arguments for part in (word, *word.split("=", 1))}
+    for word in sorted(typed, key=len, reverse=True):
+        if len(word) > ECHO:
+            for spelled in (word, repr(word)[1:-1]):
+                message = message.replace(spelled, echo(word))
+    return _PARENTHESIS.sub(lambda words: echo(words[0]), message)
 
 
 _WORDS = {
     "interrupted": "stopped by you; if a write was under way, `persist-marker recover` settles it",
-    "bug": "{name}: this is a fault of persist-marker; -v shows where, please report it",
+    "unprinted": "the result could not be printed ({why})",
+    "bug": "{why}: this is a fault of persist-marker; -v shows where, please report it",
 }
 
 
-def _trace(error: BaseException) -> None:
-    """The traceback, with tokens that the environment holds taken out."""
-    secrets = [v for k, v in os.environ.items() if k.endswith("_TOKEN") and v]
+def _trace(call: Invocation, error: BaseException) -> None:
+    """The traceback, without tokens."""
     for line in "".join(traceback.format_exception(error)).splitlines():
-        for secret in secrets:
-            line = line.replace(secret, "***")
-        say(line)
+        say(call.mask.thorough(line))

@@ -69,11 +69,13 @@ def command(call: Invocation, /, **given: Any) -> Answer:
     target = resolve(call, asked(given))
     surface = given["surface"]
     call.subject.surface = surface or call.subject.surface
+    with call.settings.until.paused():  # whoever pipes the text in takes the time it takes
+        payload = _text(given["body_file"])
     order = Order(
         thread=target.thread,
         family=target.family,
         marker=target.marker,
-        payload=_text(given["body_file"]),
+        payload=payload,
         surface=Surface(surface) if surface else None,
         expect=given["expect"],
         take_over=given["take_over"],

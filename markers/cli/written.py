@@ -18,7 +18,7 @@ def answer_of(result: WriteResult) -> Answer:
     lines += [f"left alone: comment {e.id} by {e.author}: {e.why}" for e in result.extras]
     return Answer(
         document=written(result),
-        text="\n".join(lines),
+        lines=lines,
         code=exits.CODES[result.action],
         warnings=result.warnings,
     )

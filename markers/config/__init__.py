@@ -72,7 +72,7 @@ def _from_remotes(settings: Settings) -> Repo:
     With a host that was chosen otherwise only its remotes count, as in gh; a server on loopback
     stands in for any host, so that a checkout can be tried against it.
     """
-    found = remotes.read(settings.place.directory)
+    found = remotes.read(settings.place.directory, seconds=settings.until.remaining())
     fixed = _fixed_host(settings)
     place = remotes.choose(found, admits=_admission(settings, fixed))
     if place is None:
@@ -84,8 +84,16 @@ def _from_remotes(settings: Settings) -> Repo:
             "no repository: give --repo OWNER/NAME, set GH_REPO, or run inside a checkout that has "
             "a remote on your GitHub host",
         )
-    api_url = fixed or _resolve(settings, host=place.host)
-    return Repo(api_url, place.owner, place.name)
+    return Repo(fixed or _api_of(settings, place), place.owner, place.name)
+
+
+def _api_of(settings: Settings, place: remotes.Place) -> str:
+    """The API beside a git server; one on loopback that speaks plain http has no other."""
+    if not place.plain:
+        return _resolve(settings, host=place.host)
+    beside = _resolve(settings, asked=f"http://{place.host}/api/v3")
+    known = known_hosts(settings.place.environ, settings.place.own.hosts)
+    return known.get(host_of(beside), beside)
 
 
 def _fixed_host(settings: Settings) -> str | None:
@@ -102,7 +110,7 @@ def _admission(settings: Settings, fixed: str | None) -> Callable[[str], bool]:
         return lambda host: host == name or is_loopback(name)
     known = known_hosts(settings.place.environ, settings.place.own.hosts)
     stored = _stored_hosts(settings)
-    return lambda host: host in known or host in stored()
+    return lambda host: host in known or is_loopback(host) or host in stored()
 
 
 def _resolve(settings: Settings, *, asked: str | None = None, host: str | None = None) -> str:
@@ -136,21 +144,32 @@ def contract(settings: Settings) -> Contract:
 
 def journal(settings: Settings) -> Journal:
     """The journal, opened; raises ``Unavailable`` (``journal``) or ``Refused``."""
-    made = SqliteJournal(settings.journal())
+    made = SqliteJournal(settings.journal(), deadline=settings.until)
     made.recall("")  # the first question opens the file: who only reads must hear no now, or never
     return made
 
 
 def token(settings: Settings, api_url: str) -> Token:
-    """The token for a host; raises ``Denied`` (``no-token``)."""
+    """The token for a host; raises ``Denied`` (``no-token``), ``Unavailable`` (``gh``)."""
     environ = settings.place.environ
-    return token_for(api_url, environ, lambda name: gh.stored_token(name, environ))
+
+    def stored(host: str) -> str | None:
+        return gh.stored_token(host, environ, seconds=settings.until.remaining())
+
+    return token_for(api_url, environ, stored)
 
 
-def connection(settings: Settings, api_url: str) -> GitHub:
-    """A host and its token, over httpx."""
+def _unheard(_token: str) -> None:
+    return None
+
+
+def connection(
+    settings: Settings, api_url: str, on_token: Callable[[str], None] = _unheard
+) -> GitHub:
+    """A host and its token, over httpx; *on_token* is told which, so as to keep it from showing."""
     own = settings.place.own
     secret = token(settings, api_url)
+    on_token(secret.value)
     files = [str(path) if path else None for path in (own.client_cert, own.client_key)]
     return GitHub(
         HttpxSender(*files),
@@ -168,15 +187,17 @@ def build(
     contract: Contract,
     open_journal: Callable[[], Journal],
     on_wait: Callable[[float, str], None],
+    on_token: Callable[[str], None] = _unheard,
 ) -> Setup:
     """Put the pieces of a call together."""
     return Setup(
         contract=contract,
-        connection=connection(settings, api_url),
+        connection=connection(settings, api_url, on_token),
         open_journal=open_journal,
         policy=policy(settings),
         trust=settings.trust,
         timing=timing(settings, api_url),
+        until=settings.until,
         on_wait=on_wait,
     )
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .. import toml
 from ..errors import MarkersError, Refused, echo
 from ..selection import Trust, parse_trust
 
@@ -73,7 +74,12 @@ def read_own(path: Path) -> Own:
     data = _content(path, "settings")
     if data is None:
         return Own()
-    return Own(**_checked(_parsed(data, path, "settings"), OWN_KEYS, str(path), "settings"))
+    own = Own(**_checked(_parsed(data, path, "settings"), OWN_KEYS, str(path), "settings"))
+    if own.journal and JOURNAL_NAME.fullmatch(own.journal) and own.journal not in own.journals:
+        raise _fault(f"{path}: journal", "settings")(
+            f"names {echo(own.journal)!r}, which is not in [journals]; a path has a slash"
+        )
+    return own
 
 
 def read_checkout(top: Path) -> Checkout:
@@ -93,18 +99,28 @@ def read_checkout(top: Path) -> Checkout:
 
 def _table(top: Path, name: str) -> dict[str, Any] | None:
     path = top / name
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(top)):
+        raise Refused("checkout-settings", f"{name} is a link that leads out of the checkout")
     data = _content(path, "checkout-settings")
     if data is None:
         return None
     if name != "pyproject.toml":
         return _parsed(data, path, "checkout-settings")
-    if _TABLE.encode() not in data:
+    if _is_text(data) and _TABLE.encode() not in data:
         return None  # somebody's pyproject.toml that does not speak of us need not even parse
     tool = _parsed(data, path, "checkout-settings").get("tool")
     table = tool.get(_TABLE) if isinstance(tool, dict) else None
     if table is None or isinstance(table, dict):
         return table
     raise Refused("checkout-settings", f"{name}: tool.{_TABLE} must be a table")
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether it is UTF-8, as TOML must be: of anything else nobody knows what it says."""
+    try:
+        return "\0" not in data.decode()
+    except UnicodeDecodeError:
+        return False
 
 
 def _content(path: Path, code: str) -> bytes | None:
@@ -124,11 +140,9 @@ def _content(path: Path, code: str) -> bytes | None:
 
 
 def _parsed(data: bytes, path: Path, code: str) -> dict[str, Any]:
-    import tomllib
-
     try:
-        return tomllib.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return toml.loads(data)
+    except ValueError as error:
         raise Refused(code, f"{path} is not TOML: {echo(str(error))}") from None
 
 
@@ -229,6 +243,18 @@ def _location(value: Any, fault: Fault) -> str:
     return str(value) if "://" in _text(value, fault) else str(_path(value, fault))
 
 
+def _secret_rules(value: Any, fault: Fault) -> tuple[str, ...]:
+    """Ids of rules: one that is misspelt would allow nothing, in silence."""
+    from ..hygiene.secrets import shipped
+
+    named = _texts(value, fault)
+    known = {rule.id for rule in shipped()}
+    for name in named:
+        if name not in known:
+            raise fault(f"names {echo(name)!r}: no rule has that id; a refusal says which it was")
+    return named
+
+
 def _count(value: Any, fault: Fault) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST_BODY:
         raise fault(f"must be a whole number from 1 to {LARGEST_BODY}")
@@ -249,7 +275,7 @@ OWN_KEYS: Mapping[str, Kind] = {
     "journal": _journal,
     "journals": _journals,
     "contract": _paths,
-    "secrets_allow": _texts,
+    "secrets_allow": _secret_rules,
     "max_bytes": _count,
     "warn_codepoints": _count,
     "deadline": seconds,

@@ -7,12 +7,13 @@ the candidates, and the one call of git.  What may not: settings, tokens, reques
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import Refused, Unavailable
+from ..programs import Silent, answer
+from ..transport.auth import is_loopback
 
 OWNER = r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9_])?"
 NAME = r"[A-Za-z0-9._-]{1,100}"
@@ -30,6 +31,8 @@ _ALIASES = {"ssh.github.com": "github.com", "www.github.com": "github.com"}
 _PREFERENCE = ("upstream", "github", "origin")
 _GIT = ("git", "config", "-z", "--get-regexp", r"^remote\..*\.(url|gh-resolved)$")
 _LONGEST = 1_000_000
+PATIENCE = 5.0
+"""Seconds that git may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ class Place:
     host: str | None
     owner: str
     name: str
+    plain: bool = False
+    """Whether it was named by a plain http address; only on loopback does that mean anything."""
 
     def __str__(self) -> str:
         return "/".join(part for part in (self.host, self.owner, self.name) if part)
@@ -76,7 +81,8 @@ def parse_url(url: str) -> Place | None:
     place = parse_slug(match["path"].strip("/").removesuffix(".git"))
     if place is None or place.host is not None:
         return None
-    return Place(_host(match["host"], url), place.owner, place.name)
+    plain = url.lower().startswith("http:") and is_loopback(match["host"])
+    return Place(_host(match["host"], url), place.owner, place.name, plain)
 
 
 def _host(host: str, url: str) -> str:
@@ -112,7 +118,8 @@ def _remote(name: str, url: str, resolved: Mapping[str, str]) -> Remote | None:
         return Remote(name, place)
     other = parse_slug(default)
     if other is not None:
-        place = Place(other.host or place.host, other.owner, other.name)
+        plain = place.plain and other.host is None
+        place = Place(other.host or place.host, other.owner, other.name, plain)
     return Remote(name, place, resolved=default == "base" or other is not None)
 
 
@@ -144,16 +151,15 @@ def choose(remotes: Iterable[Remote], *, admits: Callable[[str], bool]) -> Place
     return candidates[0].place if candidates else None
 
 
-def read(directory: Path, *, timeout: float = 5.0) -> tuple[Remote, ...]:
+def read(directory: Path, *, seconds: float = PATIENCE) -> tuple[Remote, ...]:
     """Ask git for the remotes of the checkout around *directory*; none outside of one."""
     try:
-        done = subprocess.run(  # noqa: S603 (a fixed command; only git's own configuration is read)
-            _GIT, cwd=directory, capture_output=True, timeout=timeout, check=False
-        )
+        _code, told = answer(_GIT, cwd=directory, seconds=min(PATIENCE, seconds))
     except FileNotFoundError:
         return ()
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except (OSError, Silent) as error:
+        why = "it did not answer in time" if isinstance(error, Silent) else type(error).__name__
         raise Unavailable(
-            "git", f"git could not be asked for the remotes ({type(error).__name__}); use --repo"
+            "git", f"git could not be asked for the remotes ({why}); use --repo"
         ) from error
-    return parse_config(done.stdout[:_LONGEST].decode("utf-8", "replace"))
+    return parse_config(told[:_LONGEST].decode("utf-8", "replace"))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from ..clock import Deadline
 from ..errors import Refused, Usage, echo
 from ..paths import Roots, find_git_top, scratch_roots
 from ..selection import Trust
@@ -75,6 +76,8 @@ class Settings:
     trust: Trust
     mentions: str
     deadline: float
+    until: Deadline
+    """The same, begun: what is left of it bounds each wait of the command."""
     settle: float
     journal_flag: Path | None
 
@@ -105,6 +108,7 @@ def merge(flags: Flags, place: Place) -> Settings:
     own, env = place.own, place.environ
     checkout = read_checkout(place.top or place.directory)
     repo, repo_from = _repo(flags, env)
+    deadline = _deadline(flags, place)
     return Settings(
         place=place,
         checkout=checkout,
@@ -114,7 +118,8 @@ def merge(flags: Flags, place: Place) -> Settings:
         contract=(*flags.contract, *own.contract),
         trust=_trust(place),
         mentions=_mentions(place, checkout),
-        deadline=_deadline(flags, place),
+        deadline=deadline,
+        until=Deadline(deadline),
         settle=_settle(env),
         journal_flag=flags.journal,
     )
