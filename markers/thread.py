@@ -209,13 +209,15 @@ def _scan(
 ) -> _Sight:
     """Read one page and let go of it; conditional on not being as it was *before*."""
     etag = before.page.etag if before else None
-    page = transport.page(thread, number, since=since, etag=etag)
+    page = transport.page(
+        thread, number, since=since, etag=etag, keep=lambda line: wanted(line) is not None
+    )
     if page is None:
         assert before is not None  # noqa: S101 - only a conditional request is answered by 304
         return before
     return _Sight(
         page=replace(page, comments=()),
-        ids=tuple(comment.id for comment in page.comments),
+        ids=page.ids,
         matches=tuple(_matches(page.comments, wanted)),
         surface=_surface(page.comments, thread.number),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +15,7 @@ from markers.clock import Deadline
 from markers.errors import Unavailable
 from markers.model import Account, Comment, Repo, Surface, Thread
 from markers.thread import look, only, surface_of
-from markers.transport.interface import Page
+from markers.transport.interface import Keep, Page
 
 __all__ = ["near"]
 
@@ -51,7 +51,13 @@ class Numbered:
     counts: dict[str, int] = field(default_factory=dict)
 
     def page(
-        self, thread: Thread, number: int, *, since: str | None = None, etag: str | None = None
+        self,
+        thread: Thread,
+        number: int,
+        *,
+        since: str | None = None,
+        etag: str | None = None,
+        keep: Keep | None = None,
     ) -> Page | None:
         """One page as it is now; then the next change happens."""
         self.requests += 1
@@ -62,6 +68,7 @@ class Numbered:
         if etag == now:
             return None
         return Page(
+            ids=tuple(shown),
             comments=tuple(map(comment, shown)),
             number=number,
             last=last if self.linked and number < last else None,
@@ -154,10 +161,8 @@ def test_a_server_that_speaks_of_endless_pages_is_not_believed() -> None:
 
     @dataclass
     class Boastful(Numbered):
-        def page(
-            self, thread: Thread, number: int, *, since: str | None = None, etag: str | None = None
-        ) -> Page | None:
-            page = super().page(thread, number, since=since, etag=etag)
+        def page(self, thread: Thread, number: int, **how: Any) -> Page | None:
+            page = super().page(thread, number, **how)
             return page and replace(page, more=True, last=999_999_999)
 
     pages = Boastful(list(range(1, 101)))

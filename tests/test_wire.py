@@ -701,3 +701,13 @@ def test_followable_address_is_on_our_origin(url: str, base: str) -> None:
         origin = "/".join(base.split("/")[:3])
         assert target is None or target == origin or target[len(origin)] in "/?"
         assert target is None or target.startswith(origin)
+
+
+def test_only_what_is_kept_is_read_whole() -> None:
+    """Of the others the ids are read; the page's first proves the surface and is always there."""
+    found = answer([comment(id=n, body=f"<!-- m-{n} -->\n\ntext") for n in (3, 5, 8)])
+    asked = get()
+    links_found = links.read_links(found, asked)
+    page = wire.read_page(found, asked, 1, links_found, lambda line: line == "<!-- m-8 -->")
+    assert page.ids == (3, 5, 8)
+    assert [each.id for each in page.comments] == [3, 8]

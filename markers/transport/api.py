@@ -21,7 +21,7 @@ from ..model import Account, Repo, Thread
 from . import links, wire
 from .crew import Crew
 from .failures import failure, is_write
-from .interface import Issue, Page, Request, Response, Sender, Stored
+from .interface import Issue, Keep, Page, Request, Response, Sender, Stored
 from .quoting import shown, target
 from .retry import reads
 
@@ -104,7 +104,13 @@ class Api:
         self._listings: dict[tuple[Thread, str | None], _Listing] = {}
 
     def page(
-        self, thread: Thread, number: int, *, since: str | None = None, etag: str | None = None
+        self,
+        thread: Thread,
+        number: int,
+        *,
+        since: str | None = None,
+        etag: str | None = None,
+        keep: Keep | None = None,
     ) -> Page | None:
         """One page of comments; None when *etag* still holds."""
         listing = self._listing(thread, since)
@@ -113,7 +119,7 @@ class Api:
             if response.status == 304:
                 return None
             found = links.read_links(response, asked)
-            page = wire.read_page(response, asked, number, found)
+            page = wire.read_page(response, asked, number, found, keep)
             listing.learn(number, found)
             self.repo_id = page.repo_id or self.repo_id
             return page

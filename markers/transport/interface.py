@@ -17,6 +17,9 @@ from ..model import Account, Comment, Repo, Surface, Thread
 
 T = TypeVar("T")
 
+Keep = Callable[[str], bool]
+"""Whether a comment with this first line is wanted whole."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -51,7 +54,10 @@ class Sender(Protocol):
 class Page:
     """One page of a listing."""
 
+    ids: tuple[int, ...]
+    """Of all comments on the page, ascending."""
     comments: tuple[Comment, ...]
+    """All of them, or the first and those that were to be kept."""
     number: int
     last: int | None
     """Number of the last page, from the ``last`` link; None when there is no such link."""
@@ -100,11 +106,18 @@ class Transport(Protocol):
     """Requests sent so far in this call, by method, attempts included."""
 
     def page(
-        self, thread: Thread, number: int, *, since: str | None = None, etag: str | None = None
+        self,
+        thread: Thread,
+        number: int,
+        *,
+        since: str | None = None,
+        etag: str | None = None,
+        keep: Keep | None = None,
     ) -> Page | None:
         """One page of at most 100 comments, ascending by id; None when *etag* still holds (304).
 
-        *since* is ISO 8601 in UTC and inclusive, over ``updated_at``.
+        *since* is ISO 8601 in UTC and inclusive, over ``updated_at``.  *keep* is asked about the
+        first line of each comment: of the others only the ids are read, but for the page's first.
         """
 
     def side_by_side(self, calls: Sequence[Callable[[], T]]) -> list[T]:

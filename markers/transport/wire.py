@@ -14,10 +14,11 @@ from datetime import datetime
 from typing import Any
 
 from ..__about__ import __version__
+from ..codec import first_line
 from ..errors import MarkersError, Refused
 from ..model import Account, Comment, Surface
 from .failures import http_date, request_id, unreadable
-from .interface import Issue, Page, Request, Response, Stored
+from .interface import Issue, Keep, Page, Request, Response, Stored
 from .links import Links, repo_id_of
 from .quoting import target, told
 
@@ -73,18 +74,26 @@ def writing(
     )
 
 
-def read_page(response: Response, request: Request, number: int, links: Links) -> Page:
-    """A page of comments, whole or not at all."""
+def read_page(
+    response: Response, request: Request, number: int, links: Links, keep: Keep | None = None
+) -> Page:
+    """A page of comments, whole or not at all; *keep* says which are wanted more than by id."""
     data = _document(response, request)
     if not isinstance(data, list):
         raise unreadable(
             request, "not-github", f"{target(request)} did not answer with a list of comments"
         )
     try:
-        comments = tuple(_comment(item, request) for item in data)
+        ids = tuple(_id(_fields(item), "id") for item in data)
+        comments = tuple(
+            _comment(item, request)
+            for at, item in enumerate(data)
+            if at == 0 or keep is None or keep(first_line(_body(item)))
+        )
     except _Unlike as error:
         raise _incomplete(request, error) from error
     return Page(
+        ids=ids,
         comments=comments,
         number=number,
         last=links.last_page,
@@ -210,7 +219,7 @@ def _comment(item: Any, request: Request) -> Comment:
     association = fields.get("author_association")
     return Comment(
         id=_id(fields, "id"),
-        body=_text("" if fields.get("body") is None else fields["body"], "body"),
+        body=_body(fields),
         html_url=told(_text(fields.get("html_url"), "html_url"), request, LONGEST_URL),
         issue_url=_text(fields.get("issue_url"), "issue_url"),
         created_at=_moment(fields, "created_at"),
@@ -220,6 +229,11 @@ def _comment(item: Any, request: Request) -> Comment:
         app=_slug(fields.get("performed_via_github_app"), request),
         minimized=fields["minimized"] not in (None, False) if "minimized" in fields else None,
     )
+
+
+def _body(fields: Mapping[str, Any]) -> str:
+    """The text; a comment without one is empty."""
+    return _text("" if fields.get("body") is None else fields["body"], "body")
 
 
 def _fields(item: Any) -> Mapping[str, Any]:
