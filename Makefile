@@ -4,7 +4,7 @@
 
 PY := .venv/bin/python
 
-.PHONY: help demo test soak bench docs record live pins clean ready-run ready-dev
+.PHONY: help demo test soak fuzz bench docs record live pins clean ready-run ready-dev
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 - \2/p' Makefile
@@ -20,6 +20,10 @@ test: ready-dev ## lint, types and all tests
 
 soak: ready-dev ## the state machine over 200,000 histories (HISTORIES=N for another number); takes hours
 	HISTORIES=$${HISTORIES:-200000} $(PY) -m pytest -n 2 tests/test_histories.py
+
+fuzz: ready-dev ## feed all that reads others' bytes by coverage, FUZZ_SECONDS=60 each (Linux on x86-64, Python to 3.13)
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/fuzz.txt
+	PYTHONPATH=. $(PY) tests/fuzz/run.py $${FUZZ_SECONDS:-60}
 
 bench: ready-dev ## measure cost and start-up beside peers; writes docs/benchmarks.md
 	$(PY) -m bench.run

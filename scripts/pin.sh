@@ -14,3 +14,5 @@ compile "$@" --extra dev pyproject.toml requirements/build.in --output-file requ
 # The same versions for those who only run it.
 compile "$@" --constraints requirements/dev.txt pyproject.toml requirements/build.in \
     --output-file requirements/run.txt
+# What only `make fuzz` needs, and not every platform has.
+compile "$@" requirements/fuzz.in --output-file requirements/fuzz.txt

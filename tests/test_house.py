@@ -193,7 +193,7 @@ def pins(name: str) -> dict[str, list[str]]:
     return {line[0].strip(): re.findall(r"sha256:[0-9a-f]{64}", line[-1]) for line in split}
 
 
-@pytest.mark.parametrize("name", ["run.txt", "dev.txt"])
+@pytest.mark.parametrize("name", ["run.txt", "dev.txt", "fuzz.txt"])
 def test_requirements_are_pinned_with_hashes(name: str) -> None:
     """Each requirement has one exact version and its hashes; no address of a registry."""
     found = pins(name)

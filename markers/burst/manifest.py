@@ -16,6 +16,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
@@ -25,6 +26,7 @@ LONGEST_NUMBER = 20
 """Digits of a number; a longer one is out of any bound and expensive to read."""
 MOST_DEPTH = 40
 MOST_ENTRIES = 500
+_INDEX = re.compile(r"\+?[0-9]+", re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -146,6 +148,12 @@ class _Object(dict[str, Any]):
 
     twice: tuple[str, ...] = ()
 
+    @cached_property
+    def numbers(self) -> dict[int, str]:
+        """The keys that the schema's engine takes for an index, such as ``0`` and ``+007``."""
+        shortened = {key.lstrip("+0") or "0": key for key in self if _INDEX.fullmatch(key)}
+        return {int(text): key for text, key in shortened.items() if len(text) <= LONGEST_NUMBER}
+
 
 def _object(pairs: list[tuple[str, Any]]) -> _Object:
     made = _Object(pairs)
@@ -231,16 +239,26 @@ def _against_schema(document: Any, spelled: Any) -> Iterator[Problem]:
 
 
 def _found(path: Sequence[str | int], kind: Any, spelled: Any) -> Problem:
-    at, key = _place(path)
+    keys, value = _followed(path, spelled)
+    at, key = _place(keys)
     if kind.name == "additionalProperties":
         return _unknown(at, kind.unexpected[0])
     if kind.name == "required":
         return _problem(at, kind.property, "it is missing")
-    value = spelled
-    for part in path:
-        value = value[str(part)] if isinstance(value, dict) else value[int(part)]
-    wanted = (_WANTED if at else _WANTED_OF_ALL).get(key.partition(".")[0], "an object")
+    wanted = (_WANTED if at else _WANTED_OF_ALL).get(key, _WANTED_INSIDE if key else "an object")
     return _problem(at, key, f"{_shown(value)} is not {wanted}")
+
+
+def _followed(path: Sequence[str | int], value: Any) -> tuple[list[str | int], Any]:
+    """The path with its keys as they are spelled, and what it leads to."""
+    keys: list[str | int] = []
+    for part in path:
+        key = part
+        if isinstance(value, _Object) and isinstance(part, int):
+            key = value.numbers[part]
+        keys.append(key)
+        value = value[key]
+    return keys, value
 
 
 def _place(path: Sequence[str | int]) -> tuple[int, str]:
@@ -258,6 +276,8 @@ def _unknown(at: int, key: str) -> Problem:
     return _problem(at, key, f"unknown key; {hint}" if at else "unknown key")
 
 
+_WANTED_INSIDE = "a text"
+"""Of what stands in ``params``."""
 _WANTED_OF_ALL = {
     "": 'an array of 1 to 500 objects, or {"schema_version": 1, "writes": [...]} around it',
     "schema_version": "1",

@@ -99,9 +99,13 @@ def _check(run: _Run) -> None:
         try:
             entry.body = checked_body(call)
         except Refused as error:
-            problems.append(_problem_of(at, "bodyFile", error))
+            problems.append(_problem_of(at, _KEYS.get(error.reason.code, "bodyFile"), error))
     if problems:
         raise Faulty(problems)
+
+
+_KEYS = {"surface": "targetSurface", "family-not-writable": "family"}
+"""The key at fault where it is not the body."""
 
 
 def _problem_of(at: int, key: str, error: MarkersError) -> Problem:

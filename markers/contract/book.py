@@ -23,6 +23,8 @@ from .files import FAMILIES, ROWS, family_of, listing, row_of, shipped
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
+_VALUE = "\0"
+"""Stands in the schema engine's messages for the value, which may be of any length."""
 CUT = 200
 """Characters of a reason: a file may hold anything, and a message is one line."""
 
@@ -160,7 +162,10 @@ def _validator(schema: str) -> tuple[Mapping[str, Any], Any]:
     text = shipped().joinpath("schemas", schema).read_text(encoding="utf-8")
     options = jsonschema_rs.RegexOptions()  # the engine without backtracking: linear time
     loaded = json.loads(text)
-    return loaded, jsonschema_rs.Draft202012Validator(loaded, pattern_options=options, offline=True)
+    validator = jsonschema_rs.Draft202012Validator(
+        loaded, pattern_options=options, offline=True, mask=_VALUE
+    )
+    return loaded, validator
 
 
 def _against_schema(doc: Mapping[str, Any], schema: str) -> Iterator[tuple[str, str]]:
@@ -185,7 +190,8 @@ def _explained(error: Any, schema: Mapping[str, Any]) -> Iterator[tuple[str, str
         yield _dotted(path), f"{echo(str(error.instance))!r} is not one of {options}"
     else:
         meant = _description(schema, error.schema_path[:-1])
-        yield _dotted(path), f"{error.message}; it wants {meant}" if meant else error.message
+        message = error.message.replace(_VALUE, echo(json.dumps(error.instance)))
+        yield _dotted(path), f"{message}; it wants {meant}" if meant else message
 
 
 def _description(schema: Any, path: Iterable[str | int]) -> str | None:
