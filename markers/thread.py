@@ -70,10 +70,6 @@ class Look:
             total=self.total + new,
         )
 
-    def without(self, comment_id: int) -> Look:
-        """The look without a comment that is known to be gone."""
-        return replace(self, matches=tuple(m for m in self.matches if m.comment.id != comment_id))
-
     def with_later(self, later: Look) -> Look:
         """Lay a later look, which listed only what changed ``since`` a time, over this one."""
         newer = {match.comment.id: match for match in later.matches}

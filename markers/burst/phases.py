@@ -19,10 +19,11 @@ from ..clock import Deadline
 from ..errors import Limited, MarkersError, Refused, Unreachable
 from ..model import Comment
 from ..setup import Setup
-from ..thread import Look, look, only
+from ..thread import Look
 from ..transport import retry
+from ..writer.assessing import see
 from ..writer.call import Call, Order
-from ..writer.losers import close
+from ..writer.losers import let_go
 from ..writer.protocol import checked_body, deliver, finish, planned, take_in
 from ..writer.recovery import settle_thread
 from ..writer.settling import await_listed
@@ -51,7 +52,7 @@ class _Run:
         """Entries in groups of one thread, in order of first mention."""
         groups: dict[str, list[Entry]] = {}
         for entry in entries:
-            groups.setdefault(entry.order.thread.key(), []).append(entry)
+            groups.setdefault(entry.thread, []).append(entry)
         return groups
 
 
@@ -71,8 +72,11 @@ def burst(
     *on_entry* is told how many entries are done.  Raises a ``MarkersError`` with the
     ``BurstResult`` as ``result`` when the check refuses (``Faulty``) or an entry fails.
     """
-    entries = [Entry(replace(order, dry_run=dry_run)) for order in orders]
-    run = _Run(setup, entries, setup.deadline(), on_entry)
+    deadline = setup.deadline()
+    entries = [
+        Entry(Call.begin(setup, replace(order, dry_run=dry_run), deadline)) for order in orders
+    ]
+    run = _Run(setup, entries, deadline, on_entry)
     rounds = retry.rounds(run.deadline, on_wait=setup.on_wait)
     try:
         _check(run)
@@ -89,8 +93,7 @@ def _check(run: _Run) -> None:
     first: dict[tuple[str, str], int] = {}
     companions: dict[str, Call] = {}
     for at, entry in enumerate(run.entries, 1):
-        thread, marker = entry.order.thread.key(), entry.order.marker.text
-        call = entry.call = Call.begin(run.setup, entry.order, run.deadline)
+        call, thread, marker = entry.call, entry.thread, entry.marker
         call.companion = companions.get(thread)
         companions.setdefault(thread, call)
         if first.setdefault((thread, marker), at) != at:
@@ -116,7 +119,7 @@ def _problem_of(at: int, key: str, error: MarkersError) -> Problem:
 def _locked(run: _Run) -> None:
     """One round under the locks of all threads; a wait for a limit is made without them."""
     journal = run.setup.open_journal()
-    keys = {key for entry in run.entries for key in entry.running.memory.names()}
+    keys = {key for entry in run.entries for key in entry.call.memory.names()}
     with ExitStack() as locks:
         locks.enter_context(journal.lock(sorted(keys), wait=run.deadline.remaining()))
         try:
@@ -131,10 +134,10 @@ def _locked(run: _Run) -> None:
 
 def _settle_first(run: _Run) -> None:
     for entries in run.by_thread(run.remaining()).values():
-        by_marker = {entry.order.marker.text: entry for entry in entries}
-        for landed in settle_thread(entries[0].running):
+        by_marker = {entry.marker: entry for entry in entries}
+        for landed in settle_thread(entries[0].call):
             if landed.marker in by_marker:
-                take_in(by_marker[landed.marker].running, landed, by_marker[landed.marker].body)
+                take_in(by_marker[landed.marker].call, landed, by_marker[landed.marker].body)
 
 
 def _preview(run: _Run) -> None:
@@ -153,22 +156,13 @@ def _preview(run: _Run) -> None:
 
 
 def _look(entries: Sequence[Entry]) -> Look:
-    call = entries[0].running
-    ask = call.memory.remembered_me() is None
-    seen = look(
-        call.transport,
-        call.order.thread,
-        only(*(entry.order.marker.text for entry in entries)),
-        beside=call.memory.me if ask else None,
-    )
-    call.memory.learn_surface(seen.surface)
-    call.memory.learn_repo_id(seen.repo_id)
-    return seen
+    markers = (entry.marker for entry in entries)
+    return see(entries[0].call, *markers, identify=True)
 
 
 def _plan_one(entry: Entry, seen: Look) -> None:
     """Plan an entry on the shared look; a conflict ends the burst before anything is written."""
-    call = entry.running
+    call = entry.call
     call.glance = seen
     try:
         entry.result = planned(call, entry.body)
@@ -195,7 +189,7 @@ def _write_all(run: _Run) -> None:
 
 def _write_one(run: _Run, entry: Entry) -> None:
     """Write on the shared look, and lay what was written over it for the entries that follow."""
-    call, thread = entry.running, entry.order.thread.key()
+    call, thread = entry.call, entry.thread
     if thread not in run.looks:
         run.looks[thread] = _look(run.by_thread(run.remaining())[thread])
     call.glance, call.defers = run.looks[thread], True
@@ -204,13 +198,13 @@ def _write_one(run: _Run, entry: Entry) -> None:
     if call.replanned:
         del run.looks[thread]  # something moved: the next entry needs a look of its own
     elif call.landed is not None:
-        marker, written = entry.order.marker.text, call.landed.comment
+        marker, written = entry.marker, call.landed.comment
         run.looks[thread] = run.looks[thread].with_written(marker, written)
 
 
 def _fail(entry: Entry, error: MarkersError) -> None:
     entry.failed = True
-    entry.result = entry.running.failure(error).result
+    entry.result = entry.call.failure(error).result
 
 
 def _settle_what_landed(run: _Run) -> None:
@@ -219,13 +213,13 @@ def _settle_what_landed(run: _Run) -> None:
         _settle_all(run)
     except MarkersError as error:
         for entry in run.entries:
-            if entry.running.unsettled is not None:
+            if entry.call.unsettled is not None:
                 _fail(entry, error)
 
 
 def _settle_all(run: _Run) -> None:
     """One settling look a thread for all that was created there, then each entry's own end."""
-    unsettled = [entry for entry in run.entries if entry.call and entry.call.unsettled]
+    unsettled = [entry for entry in run.entries if entry.call.unsettled]
     for entries in run.by_thread(unsettled).values():
         later = _settling_look(entries)
         for entry in entries:
@@ -233,22 +227,22 @@ def _settle_all(run: _Run) -> None:
 
 
 def _settling_look(entries: Sequence[Entry]) -> Look:
-    call = entries[0].running
+    call = entries[0].call
     assert call.unsettled is not None  # noqa: S101 - only such entries are asked for
     owns = {own.id: own for entry in entries if (own := _own(entry)) is not None}
-    markers = tuple(entry.order.marker.text for entry in entries)
+    markers = tuple(entry.marker for entry in entries)
     return await_listed(call, owns, call.unsettled, markers)
 
 
 def _own(entry: Entry) -> Comment | None:
-    landed = entry.running.landed
+    landed = entry.call.landed
     return landed.comment if landed else None
 
 
 def _finish_one(entry: Entry, later: Look) -> None:
     assert entry.result is not None  # noqa: S101 - it was written
     try:
-        entry.result = finish(entry.running, later, entry.body, entry.result)
+        entry.result = finish(entry.call, later, entry.body, entry.result)
     except (Limited, Unreachable):
         raise
     except MarkersError as error:
@@ -259,9 +253,7 @@ def _finish_one(entry: Entry, later: Look) -> None:
 def _let_go(run: _Run, error: MarkersError) -> None:
     """End a round that will be repeated: what has landed is concluded, what has not is open."""
     for entry in run.entries:
-        call = entry.running
-        if call.landed is not None and call.landed.ours:
-            close(call, error.reason, call.landed.action, call.landed.comment.id)
-        close(call, error.reason, error.action)
+        call = entry.call
+        let_go(call, error)
         entry.written = entry.written and call.unsettled is None
         call.unsettled = None

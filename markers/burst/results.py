@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from ..errors import MarkersError
 from ..model import Action, Reason, WriteResult
-from ..writer.call import Call, Order
+from ..writer.call import Call
 from .manifest import Faulty, Problem
 
 
@@ -56,21 +56,24 @@ class BurstResult:
 
 @dataclass(slots=True)
 class Entry:
-    """One order of a burst, and how far it has come."""
+    """One write of a burst, and how far it has come."""
 
-    order: Order
+    call: Call
     body: str = ""
-    call: Call | None = None
     result: WriteResult | None = None
     written: bool = False
     """Whether it is done but for the settling at the end."""
     failed: bool = False
 
     @property
-    def running(self) -> Call:
-        """The entry's call; the check phase has made it."""
-        assert self.call is not None  # noqa: S101 - nothing else runs before the check
-        return self.call
+    def thread(self) -> str:
+        """The key of the entry's thread."""
+        return self.call.order.thread.key()
+
+    @property
+    def marker(self) -> str:
+        """The entry's marker."""
+        return self.call.order.marker.text
 
 
 def result_of(entries: Sequence[Entry], error: MarkersError | None) -> BurstResult:
@@ -82,7 +85,7 @@ def result_of(entries: Sequence[Entry], error: MarkersError | None) -> BurstResu
             action=error.action, reason=error.reason, results=results, problems=problems
         )
     statuses = {result.status for result in results}
-    if any(entry.order.dry_run for entry in entries):
+    if any(entry.call.order.dry_run for entry in entries):
         action = Action.PLANNED.value
     else:
         action = (Status.LANDED if Status.LANDED in statuses else Status.UNCHANGED).value
@@ -95,7 +98,7 @@ def _entry_result(at: int, entry: Entry, error: MarkersError | None) -> EntryRes
     if isinstance(error, Faulty):
         result = _faulty_result(at, entry, error)
     elif result is None or (error is not None and not (entry.written or entry.failed)):
-        result = _blank(entry)
+        result = entry.call.result(Action.PLANNED)
     status = STATUS_OF.get(result.action, Status.FAILED)
     return EntryResult(status=status, **{f.name: getattr(result, f.name) for f in fields(result)})
 
@@ -103,20 +106,6 @@ def _entry_result(at: int, entry: Entry, error: MarkersError | None) -> EntryRes
 def _faulty_result(at: int, entry: Entry, error: Faulty) -> WriteResult:
     own = [p for p in error.problems if p.entry == at]
     if not own:
-        return _blank(entry)
-    reason = Reason(code=own[0].code, detail=own[0].detail)
-    return replace(_blank(entry), action=Action.REFUSED, reason=reason)
-
-
-def _blank(entry: Entry) -> WriteResult:
-    if entry.call is not None:
         return entry.call.result(Action.PLANNED)
-    order = entry.order
-    return WriteResult(
-        action=Action.PLANNED,
-        family=order.family.name,
-        marker=order.marker.text,
-        repo=order.thread.repo.slug,
-        number=order.thread.number,
-        surface=order.surface,
-    )
+    reason = Reason(code=own[0].code, detail=own[0].detail)
+    return replace(entry.call.result(Action.PLANNED), action=Action.REFUSED, reason=reason)

@@ -19,24 +19,27 @@ _NAMES = {Surface.ISSUE: "an issue", Surface.PULL_REQUEST: "a pull request"}
 
 
 def observe(call: Call) -> Look:
-    """Read the thread and prove its surface; who we are is asked beside it when not known."""
-    order, memory = call.order, call.memory
+    """Read the thread and prove its surface; who we are is asked beside it when that may matter."""
     glance, call.glance = call.glance, None
     if glance is not None:
         call.surface = proved_surface(call, glance)
         return glance
-    ask = shape_of(call) is Shape.UPSERT and memory.remembered_me() is None
-    seen = look(
-        call.transport,
-        order.thread,
-        only(order.marker.text),
-        beside=memory.me if ask else None,
-    )
-    memory.learn_surface(seen.surface)
-    memory.learn_repo_id(seen.repo_id)
+    seen = see(call, call.order.marker.text, identify=shape_of(call) is Shape.UPSERT)
     call.surface = proved_surface(call, seen)
     if seen.total >= NEARLY_FULL:
-        call.warn("thread-nearly-full", f"{order.thread} holds {seen.total} of {FULL} comments")
+        place = call.order.thread
+        call.warn("thread-nearly-full", f"{place} holds {seen.total} of {FULL} comments")
+    return seen
+
+
+def see(call: Call, *markers: str, identify: bool) -> Look:
+    """Look for *markers* and keep what the look teaches; *identify* asks who we are beside it."""
+    memory = call.memory
+    ask = identify and memory.remembered_me() is None
+    beside = memory.me if ask else None
+    seen = look(call.transport, call.order.thread, only(*markers), beside=beside)
+    memory.learn_surface(seen.surface)
+    memory.learn_repo_id(seen.repo_id)
     return seen
 
 

@@ -71,6 +71,13 @@ def duplicates(call: Call, selection: Selection) -> list[Comment]:
     return [comment for comment in others if is_mine(comment, call.memory.me())]
 
 
+def let_go(call: Call, error: MarkersError) -> None:
+    """End a round that will be repeated: what has landed is concluded, nothing stays open."""
+    if call.landed is not None and call.landed.ours:
+        close(call, error.reason, call.landed.action, call.landed.comment.id)
+    close(call, error.reason, error.action)
+
+
 def close(call: Call, reason: Reason, action: str, comment_id: int | None = None) -> None:
     """Record the outcome of the intent that is open, if one is."""
     if call.intent is not None:

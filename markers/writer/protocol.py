@@ -23,7 +23,7 @@ from ..transport import retry
 from .assessing import assess, conflict, observe, selection_of
 from .call import Call, Landed, Order
 from .delivery import Replan, create, edit, reads_as
-from .losers import close, duplicates, fold, give_way, take_back
+from .losers import close, duplicates, fold, give_way, let_go, take_back
 from .recovery import settle_thread
 from .settling import is_young, require_listed, settle, shape_of, winner_over
 
@@ -89,9 +89,7 @@ def _locked(call: Call, work: Callable[[], WriteResult]) -> WriteResult:
         try:
             return work()
         except (Limited, Unreachable) as error:
-            if call.landed and call.landed.ours:
-                close(call, error.reason, call.landed.action, call.landed.comment.id)
-            close(call, error.reason, error.action)
+            let_go(call, error)
             raise
 
 
