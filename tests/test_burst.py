@@ -269,3 +269,12 @@ def test_another_account_asks_who_it_is_once(world: World) -> None:
     run(world, [A, B, C], setup)
     asked = [entry for entry in world.forge.log if entry.path.endswith(("/user", "/graphql"))]
     assert len(asked) == 2
+
+
+def test_a_nearly_full_thread_is_said_to_every_entry(near: World) -> None:
+    """The shared look warns from 2,400 comments on, as a write's own look does."""
+    near.forge.fill(REPO, ISSUE, 2_400)
+    result = run(near, [A, B])
+    assert statuses(result) == ["landed"] * 2
+    for entry in result.results:
+        assert any(warning.startswith("thread-nearly-full") for warning in entry.warnings)

@@ -21,10 +21,8 @@ _NAMES = {Surface.ISSUE: "an issue", Surface.PULL_REQUEST: "a pull request"}
 def observe(call: Call) -> Look:
     """Read the thread and prove its surface; who we are is asked beside it when that may matter."""
     glance, call.glance = call.glance, None
-    if glance is not None:
-        call.surface = proved_surface(call, glance)
-        return glance
-    seen = see(call, call.order.marker.text, identify=shape_of(call) is Shape.UPSERT)
+    identify = shape_of(call) is Shape.UPSERT
+    seen = glance or see(call, call.order.marker.text, identify=identify)
     call.surface = proved_surface(call, seen)
     if seen.total >= NEARLY_FULL:
         place = call.order.thread
