@@ -10,16 +10,17 @@ from statistics import median
 
 from .measure import Run, run
 from .page import Figure, ms, requests
+from .payloads import payload
 from .stats import interleaved
 from .tools import COMMAND, environment
 from .upserts import Case, Track, WrongEnd
 
+PORTS = ("experience", "design", "plan", "orchestration")
 FAMILIES: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("plan-issue", {}),
     ("completion-account", {}),
     ("goal-run-stage", {}),
     ("goal-halt-report", {}),
-    ("frame-slices", {}),
     ("proposed-followups", {}),
     ("design-issue", {}),
     ("design-phase-complete", {}),
@@ -28,9 +29,8 @@ FAMILIES: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("goal-run-inflight", {}),
     ("goal-run-restart-report", {}),
     ("goal-probe-findings", {}),
-    *(("credit-input", {"port": port}) for port in ("experience", "design", "plan")),
-    *(("engagement-record", {"phase": phase}) for phase in ("experience", "design", "plan")),
-    ("engagement-record", {"phase": "orchestration"}),
+    *(("credit-input", {"port": port}) for port in PORTS),
+    *(("engagement-record", {"phase": port}) for port in PORTS),
 )
 COMMENTS = 500
 TIMES = 5
@@ -96,11 +96,13 @@ def burst(track: Track, entries: int, comments: int, latency: float) -> Burst:
 def _prepare(scratch: Path, number: int, entries: int) -> Path:
     folder = scratch / ".tmp"
     folder.mkdir(exist_ok=True)
-    (folder / "body.md").write_text("A handoff.\n", encoding="utf-8")
     writes = [
-        {"family": family, "number": number, "params": params, "bodyFile": ".tmp/body.md"}
-        for family, params in FAMILIES[:entries]
+        {"family": family, "number": number, "params": params, "bodyFile": f".tmp/{at}.md"}
+        for at, (family, params) in enumerate(FAMILIES[:entries])
     ]
+    for at, (family, params) in enumerate(FAMILIES[:entries]):
+        text = payload(family, number, "A handoff.\n", **params)
+        (folder / f"{at}.md").write_text(text, encoding="utf-8")
     manifest = folder / "manifest.json"
     manifest.write_text(json.dumps(writes), encoding="utf-8")
     return manifest

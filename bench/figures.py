@@ -8,6 +8,8 @@ from functools import partial
 from statistics import median
 
 from .bursts import figures_of_bursts
+from .judging import figures_of_judging
+from .linting import figures_of_linting
 from .page import Figure, figures, mib, ms, requests, table
 from .stats import interleaved, paired_ratio, spread
 from .tools import COMMAND, OURS, TOOLS
@@ -43,7 +45,16 @@ def ours(track: Track, case: Case) -> list[Upsert]:
 
 def promises(track: Track) -> str:
     """The figures that have a bar."""
-    return figures([*_cold(track), _memory(track), *_starts(track), *figures_of_bursts(track)])
+    return figures(
+        [
+            *_cold(track),
+            _memory(track),
+            *_starts(track),
+            *figures_of_bursts(track),
+            *figures_of_linting(),
+            *figures_of_judging(),
+        ]
+    )
 
 
 def _cold(track: Track) -> list[Figure]:

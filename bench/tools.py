@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TOKEN = "forge-pat"  # noqa: S105 - the embedded server's own, told to everyone
-FAMILY = "goal-halt-report"
+FAMILY = "completion-account"
 """An upsert family without steps: those have the target read once more before the write."""
 
 

@@ -5,6 +5,7 @@
     MarkersError
     ├── Usage            flags or environment are malformed            (click's own exit code)
     ├── Refused          a check said no before any write              (refused)
+    │   ├── Invalid      a payload breaks rules of its family: all of them
     │   └── Rejected     the server found the body itself wrong (422)  (refused)
     ├── Conflict         what is there is not what the caller expects  (conflict)
     ├── NotVerified      written, but it reads back differently        (landed-unverified)
@@ -28,6 +29,7 @@ relies on that promise and on nothing else.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -84,6 +86,23 @@ class Refused(MarkersError):
     """A check said no before any write."""
 
     action = Action.REFUSED
+
+
+class Invalid(Refused):
+    """A payload that breaks rules of its family; *problems* has all of them."""
+
+    def __init__(self, problems: Sequence[Reason]) -> None:
+        first, count = problems[0], len(problems)
+        many = f"{count} problems: " if count > 1 else ""
+        told = "; ".join(_told(problem, count) for problem in problems)
+        super().__init__(first.code, many + told, line=first.line)
+        self.problems = tuple(problems)
+
+
+def _told(problem: Reason, among: int) -> str:
+    """The detail; of several problems each with its own line and rule."""
+    line = f"line {problem.line}: " if problem.line else ""
+    return problem.detail if among == 1 else f"{line}{problem.detail} [{problem.code}]"
 
 
 class Rejected(Refused):

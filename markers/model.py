@@ -178,7 +178,13 @@ class Family:
     rows: tuple[str, ...] = ()
     carriers: tuple[str, ...] = ()
     """For a block or pointer: the comment families whose bodies may hold it."""
+    schema: str | None = None
+    """The file name of the JSON Schema that its payload keeps to."""
     validator: str | None = None
+    """The rules by which its payload is judged; where there is a schema and no validator, the
+    payload is one YAML fence that keeps to the schema."""
+    reader: str | None = None
+    """How its comments are read, where that is more than the one comment that governs."""
     steps: tuple[str, ...] = ()
     empty: bool = False
     """The comment is the marker alone (a sentinel)."""
@@ -186,6 +192,8 @@ class Family:
     immutable: bool = False
     """An edit voids the record, so that not even a repair may touch it."""
     gap: str | None = None
+    command: str | None = None
+    """The command of this program that alone writes it, where it is not ``write``."""
     key: str | None = None
     writer: str | None = None
     selection: str | None = None

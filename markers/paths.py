@@ -32,7 +32,8 @@ FOLDERS = (".locks",)
 """The directories that a journal keeps beside its database."""
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+"""How a file is opened for reading: no link followed, no wait for a pipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +182,8 @@ def missing_is_fine() -> Iterator[None]:
             raise
 
 
-def _judge(place: Place, found: os.stat_result) -> None:
-    """Refuse all but a regular file with one name."""
+def judge(place: Place, found: os.stat_result) -> None:
+    """Refuse all but a regular file with one name; raises ``Refused`` (``path-...``)."""
     if stat.S_ISLNK(found.st_mode):
         raise place.refused("path-symlink", "is a symbolic link")
     if not stat.S_ISREG(found.st_mode):
@@ -198,13 +199,13 @@ def _open(place: Place) -> int:
     with walked(place, tuple(above)) as at:
         # Looked at before it is opened, since opening a device can already do something;
         # and after, since only what is open can no longer be swapped.
-        _judge(place, look(place, name, at))
+        judge(place, look(place, name, at))
         try:
-            descriptor = os.open(name, _FILE, dir_fd=at)
+            descriptor = os.open(name, FILE, dir_fd=at)
         except OSError as error:
             raise _explained(place, name, at, error) from None
     try:
-        _judge(place, os.fstat(descriptor))
+        judge(place, os.fstat(descriptor))
     except Refused:
         os.close(descriptor)
         raise
@@ -254,7 +255,7 @@ def writable_file_bounded(
     with walked(place, tuple(above)) as at:
         for each in (name, *(name + sibling for sibling in siblings)):
             with missing_is_fine():
-                _judge(place, look(place, each, at))
+                judge(place, look(place, each, at))
         for each in folders:
             with missing_is_fine():
                 os.close(_step(place, name + each, at))

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from bench.payloads import payload
 from markers.cli import main
 from markers.forge import Forge, seed, serve
 
@@ -21,6 +22,11 @@ FOREIGN = ("GH_", "GITHUB_", "MARKERS_", "XDG_", "RUNNER_", "SSL_", "PYTHON")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 PLAN = f"<!-- plan-issue-{seed.ISSUE} -->"
 TARGET = ("--family", "plan-issue", "--number", str(seed.ISSUE))
+
+
+def stage(text: str, target: tuple[str, ...]) -> str:
+    """A payload of the family goal-run-stage for the number that ends *target*."""
+    return payload("goal-run-stage", int(target[-1]), text)
 
 
 @dataclass(frozen=True)

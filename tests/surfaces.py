@@ -19,6 +19,9 @@ from markers import contract
 from markers.burst import Faulty, read_manifest
 from markers.errors import MarkersError, Refused
 from markers.hygiene import Policy, check, compose, decode
+from markers.lint import Options, Unreadable, mend
+from markers.lint import decode as decode_prose
+from markers.lint import lint as lint_text
 from markers.transport.failures import failure
 from markers.transport.interface import Response
 
@@ -81,6 +84,20 @@ def answer(raw: bytes) -> None:
                 _named(error)
 
 
+def lint(raw: bytes) -> None:
+    """A file that lint looks at: findings with their place, or a reason not to look."""
+    try:
+        prose = decode_prose(raw)
+    except Unreadable:
+        return
+    for markdown in (True, False):
+        options = Options(markdown=markdown, strict=not markdown, survival=True)
+        found = lint_text(prose.text, CONTRACT, options)
+        assert all(f.line >= 1 and f.column >= 1 and f.code and f.detail for f in found)
+        text, done = mend(prose.text, CONTRACT, options)
+        assert (prose.encoded(text) == raw) is not bool(done)
+
+
 def _named(error: MarkersError) -> None:
     assert error.reason.code
     assert error.reason.detail
@@ -105,6 +122,11 @@ SEEDS: Mapping[str, Callable[[], Iterable[bytes]]] = {
         for status in (200, 301, 403)
         for body in (json.dumps([comment()]).encode(), b'{"message": "m", "errors": [{}]}')
     ),
+    "lint": lambda: (
+        *(filled(row, 400).encode() for row in TEXTS.values()),
+        b"---\na: b\n---\n# A\n`<!-- plan-issue-12 -->` <!-- persist-marker: allow -->\n",
+        b"Survival: durable; contract: SMC-01, [SMC-05](x)\n/memories/session/plan-issue-1.md\n",
+    ),
 }
 """Where coverage begins."""
 
@@ -113,4 +135,5 @@ SURFACES: Mapping[str, Callable[[bytes], None]] = {
     "manifest": manifest,
     "registry": registry,
     "answer": answer,
+    "lint": lint,
 }

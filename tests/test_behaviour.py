@@ -15,6 +15,7 @@ import pytest
 from command_line import Shell, shell
 from places import Place, emulate_url, far_place, place
 
+from bench.payloads import payload
 from markers import reading, writer
 from markers.codec import sha256
 from markers.errors import Absent, Broken, Conflict, Denied
@@ -64,7 +65,7 @@ class TestUpsert:
         """A list has each marker once, whatever else is said on the thread."""
         place.say("Talk.")
         place.write(TEXT)
-        place.write("Stage one.\n", family=STAGE)
+        place.write(payload(STAGE, place.issue, "One.\n"), family=STAGE)
         listed = reading.list_markers(place.setup(), place.thread(), None)
         assert {each.family for each in listed} == {"plan-issue", STAGE}
         assert {each.comment_id for each in listed} == {c["id"] for c in place.told()[1:]}
@@ -270,7 +271,7 @@ class TestUndoing:
     def test_delete_and_gone(self, place: Place) -> None:
         """Our own comment of a deletable family goes; then there is none to read or delete."""
         place.say("Talk.")
-        made = place.write("Stage one.\n", family=STAGE)
+        made = place.write(payload(STAGE, place.issue, "One.\n"), family=STAGE)
         gone = place.delete(family=STAGE)
         assert (gone.action, gone.comment_id) == (Action.DELETED, made.comment_id)
         assert place.bodies() == ["Talk."]
@@ -289,7 +290,8 @@ class TestUndoing:
 
     def test_audit_against_the_server(self, place: Place) -> None:
         """Hand edits and deletions show; what is as we left it does not."""
-        plan, stage = place.write(TEXT), place.write("Stage one.\n", family=STAGE)
+        plan = place.write(TEXT)
+        stage = place.write(payload(STAGE, place.issue, "One.\n"), family=STAGE)
         assert reading.live_flaws(place.setup()) == []
         assert plan.comment_id is not None
         assert stage.comment_id is not None
@@ -332,14 +334,15 @@ class TestCommand:
     def test_life_of_a_comment(self, at: Shell, far_place: Place) -> None:
         """Write, read, list, restore, audit and delete, each with the exit code it promises."""
         target = ("--family", STAGE, "--number", str(far_place.issue))
-        text = TEXTS["astral"]
+        text = payload(STAGE, far_place.issue, TEXTS["astral"])
         body = composed(far_place, text, STAGE)
+        other = payload(STAGE, far_place.issue, "Two.\n").encode()
         write = ("write", *target, "--body-file", "-", "--json")
         made = at.spawn(*write, stdin=text.encode())
         assert (made.code, made.document["action"]) == (0, "created")
         assert far_place.bodies() == [body]
         assert at.spawn("read", *target, "--body").out == body.encode()
-        changed = at.run(*write, stdin=b"Two.\n").document
+        changed = at.run(*write, stdin=other).document
         listed = at.run("list", "--number", str(far_place.issue), "--json").document
         assert [each["sha256"] for each in listed["markers"]] == [changed["sha256"]]
         assert at.spawn("restore", str(changed["audit"]["seq"])).code == 0
@@ -355,7 +358,8 @@ class TestCommand:
         """A token of nobody and a number of nothing exit 6, and nothing is written."""
         for number, token in ((far_place.issue, far_place.nobody), (9_999, far_place.token)):
             target = ("--family", STAGE, "--number", str(number))
-            ran = at.spawn("write", *target, "--body-file", "-", stdin=b"x\n", GH_TOKEN=token)
+            text = payload(STAGE, number, "x\n").encode()
+            ran = at.spawn("write", *target, "--body-file", "-", stdin=text, GH_TOKEN=token)
             assert ran.code == 6, ran.err
         assert far_place.told() == []
 

@@ -93,7 +93,7 @@ def test_process_is_measured_with_its_streams() -> None:
 def test_forge_process_counts_what_comes_in() -> None:
     """The forge in its own process seeds a thread, counts requests, tells who holds a marker."""
     with Forge() as forge:
-        number = forge.thread(3, "last", "<!-- goal-halt-report-{number} -->\n\nhello")
+        number = forge.thread(3, "last", "<!-- completion-account-{number} -->\n\nhello")
         job = Job(url=forge.url, repo=forge.repo, number=number)
         argv = TOOLS["plain httpx loop"](job)
         env = {**os.environ, "GH_TOKEN": "forge-pat"}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from worlds import CONTRACT, ISSUE, PLAN, PULL, REPO, World, near, world
 
+from bench.payloads import payload
 from markers.burst import BurstResult, Status, burst, orders_of, read_manifest
 from markers.errors import MarkersError, Refused
 from markers.forge import faults, seed
@@ -25,13 +26,17 @@ RECORD = "<!-- design-phase-complete-12 -->"
 A = {"family": "completion-account", "number": ISSUE, "bodyFile": "a"}
 B = {"family": "design-phase-complete", "number": ISSUE, "bodyFile": "b"}
 C = {"family": "goal-run-stage", "number": ISSUE, "bodyFile": "c"}
+FILES = {"a": "completion-account", "c": "goal-run-stage", "p": "proposed-followups"}
+"""Whose payload a file holds; any other one holds prose."""
 
 
 def read(path: str) -> str:
     """A payload for each file name; `secret` is one that nobody may publish."""
     if path == "missing":
         raise Refused("path-missing", "missing does not exist")
-    return "ghp_" + "A1b2" * 9 if path == "secret" else f"Text {path}.\n"
+    if path == "secret":
+        return "ghp_" + "A1b2" * 9
+    return payload(FILES.get(path, ""), ISSUE, f"Text {path}.\n")
 
 
 def run(
@@ -228,7 +233,7 @@ def test_a_twin_that_came_first_takes_our_text(world: World) -> None:
     assert statuses(result) == ["landed", "landed"]
     assert result.results[0].comment_id == rival[0]
     assert world.carrying("<!-- completion-account-12 -->") == rival
-    assert world.forge.find(rival[0]).body.endswith("Text a.\n")
+    assert "Text a." in world.forge.find(rival[0]).body
 
 
 def test_a_limit_in_the_middle_is_waited_out(world: World) -> None:

@@ -10,6 +10,7 @@ import threading
 import pytest
 from worlds import ISSUE, PLAN, PULL, REPO, World, near, world
 
+from bench.payloads import payload
 from markers import clock
 from markers.codec import sha256
 from markers.errors import (
@@ -244,9 +245,9 @@ class TestCase6:
         assert near.write(TEXT, expect="absent").action is Action.CREATED
         error = near.fails("New.\n", expect="absent")
         assert error.reason.code == "expect-absent"
-        assert isinstance(
-            near.fails("x\n", number=PULL, family="proposed-followups", expect="1" * 64), Conflict
-        )
+        text = payload("proposed-followups", PULL, "x\n")
+        error = near.fails(text, number=PULL, family="proposed-followups", expect="1" * 64)
+        assert isinstance(error, Conflict)
 
     def test_expect_of_the_present_text_writes(self, near: World) -> None:
         """The hash that `read` gives is the one to pass."""
@@ -555,9 +556,12 @@ class TestCase19:
 
     def test_in_body_blocks_are_no_foreign_markers(self, near: World) -> None:
         """A ledger pointer and a spine in a plan are written."""
+        ledger = near.say("<!-- phase-containment-ledger-12 -->\n\nFindings.\n")
         text = (
-            "<!-- phase-containment-ledger-ref: 5013464861 -->\n\n"
-            "<!-- frame-spine\nspine_schema_version: 2\n-->\n"
+            f"<!-- phase-containment-ledger-ref: {ledger} -->\n\n"
+            "<!-- frame-spine\nspine_schema_version: 2\ngenerated_at: 2026-07-01T00:00:00Z\n"
+            "ports:\n  review: [s1#terminal]\nslices:\n  s1:\n    ac_refs: [AC1]\n"
+            "    depends_on: []\n    cycle: 1\n-->\n"
         )
         assert near.write(text).action is Action.CREATED
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
-from command_line import Shell, shell
+from command_line import Shell, shell, stage
 
 from markers import clock
 from markers.model import MAX_NUMBER
@@ -113,9 +113,11 @@ def target(source: dict[str, Any]) -> tuple[str, ...]:
 @pytest.mark.default_cassette("life.yaml")
 def test_life_of_a_comment(there: Shell, target: tuple[str, ...]) -> None:
     """Created, unchanged, updated, read, listed, taken back, gone: each as it says."""
-    assert there.write("Stage one.\n", target=target).document["action"] == "created"
-    assert there.write("Stage one.\n", target=target).document["action"] == "unchanged"
-    updated = there.write("Stage two.\n", target=target).document
+    assert there.write(stage("Stage one.\n", target), target=target).document["action"] == "created"
+    assert (
+        there.write(stage("Stage one.\n", target), target=target).document["action"] == "unchanged"
+    )
+    updated = there.write(stage("Stage two.\n", target), target=target).document
     assert (updated["action"], updated["change"]["lines_added"]) == ("updated", 1)
     read = there.run("read", *target, "--json").document
     assert read["body"].endswith("\n\nStage two.\n")
@@ -131,12 +133,14 @@ def test_life_of_a_comment(there: Shell, target: tuple[str, ...]) -> None:
 @pytest.mark.default_cassette("expected.yaml")
 def test_expect(there: Shell, target: tuple[str, ...]) -> None:
     """Under --expect the target is read again, then updated; an old picture writes nothing."""
-    made = there.write("Stage one.\n", "--expect", "absent", target=target).document
+    made = there.write(stage("Stage one.\n", target), "--expect", "absent", target=target).document
     assert made["action"] == "created"
-    assert there.write("Stage two.\n", "--expect", "absent", target=target).code == 4
-    changed = there.write("Stage two.\n", "--expect", made["sha256"], target=target).document
+    assert there.write(stage("Stage two.\n", target), "--expect", "absent", target=target).code == 4
+    changed = there.write(
+        stage("Stage two.\n", target), "--expect", made["sha256"], target=target
+    ).document
     assert (changed["action"], changed["previous_sha256"]) == ("updated", made["sha256"])
-    old = there.write("Stage three.\n", "--expect", made["sha256"], target=target)
+    old = there.write(stage("Stage three.\n", target), "--expect", made["sha256"], target=target)
     assert (old.code, old.document["requests"]["PATCH"]) == (4, 0)
     assert there.run("delete", *target, "--json").document["action"] == "deleted"
 
@@ -159,7 +163,7 @@ def test_several_pages(there: Shell, source: dict[str, Any]) -> None:
 def test_no_such_issue(there: Shell) -> None:
     """An issue that is not there is denied, and nothing is sent to it."""
     target = ("--family", FAMILY, "--number", str(MAX_NUMBER))
-    ran = there.write("Stage one.\n", target=target)
+    ran = there.write(stage("Stage one.\n", target), target=target)
     assert (ran.code, ran.document["action"]) == (6, "denied")
     assert ran.document["requests"]["POST"] == 0
 
@@ -170,7 +174,7 @@ def test_no_such_issue(there: Shell) -> None:
 def test_wrong_token(there: Shell, target: tuple[str, ...]) -> None:
     """A token that the server does not know is denied at the first request."""
     there.export(GH_TOKEN="nobodys")
-    ran = there.write("Stage one.\n", target=target)
+    ran = there.write(stage("Stage one.\n", target), target=target)
     assert (ran.code, ran.document["action"]) == (6, "denied")
 
 
@@ -183,7 +187,7 @@ def test_another_text_is_not_in_the_cassette(
     """A write of another text finds no answer: a wrong body cannot pass for the recorded one."""
     if record_mode != "none":
         pytest.skip("recording")
-    ran = there.write("Another stage.\n", target=target)
+    ran = there.write(stage("Another stage.\n", target), target=target)
     assert ran.code != 0
     assert "CannotOverwriteExistingCassette" in ran.err
 

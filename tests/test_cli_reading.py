@@ -65,7 +65,7 @@ def test_a_name_breaks_no_line(at_forge: Shell, forge: Forge) -> None:
     forge.comment(seed.REPO, seed.ISSUE, "pat", f"{PLAN}\n\nours")
     planted = forge.comment(seed.REPO, seed.ISSUE, "lee", f"{PLAN}\n\ntheirs")
     forge.add_user(HOSTILE, stranger.id)
-    expected = {("list", "--number", "12"): 2, ("read", *TARGET): 4, ("read", *TARGET, "--all"): 7}
+    expected = {("list", "--number", "12"): 2, ("read", *TARGET): 6, ("read", *TARGET, "--all"): 10}
     for line, count in expected.items():
         ran = at_forge.run(*line)
         lines = ran.text.splitlines()
@@ -75,6 +75,50 @@ def test_a_name_breaks_no_line(at_forge: Shell, forge: Forge) -> None:
     wrote = at_forge.run("write", *TARGET, "--body-file", at_forge.payload("more"))
     assert len(wrote.text.splitlines()) == 2
     assert f"comment {planted.id} by lee" in wrote.text
+
+
+CREDIT = ("--family", "credit-input", "--param", "port=plan", "--number", str(seed.ISSUE))
+BAD_CREDIT = f"<!-- credit-input-plan-{seed.ISSUE} -->\n\n```yaml\nport: plan\nadapter: x\n```\n"
+
+
+def test_what_is_not_valid_is_shown_and_said(at_forge: Shell, forge: Forge) -> None:
+    """``read`` and ``list`` end well, and name what the writer would refuse."""
+    seen = forge.comment(seed.REPO, seed.ISSUE, "pat", BAD_CREDIT)
+    ran = at_forge.run("read", *CREDIT, "--json")
+    assert (ran.code, ran.document["valid"]) == (0, False)
+    assert ran.document["problems"][0]["code"] == "missing"
+    assert ran.document["reading"]["why"] == "malformed"
+    assert list(ran.document)[-3:] == ["valid", "problems", "reading"]
+    shown = at_forge.run("read", *CREDIT).text.splitlines()
+    assert shown[3] == "NOT valid: 1 problem"
+    assert shown[4].endswith(", rule missing]")
+    assert shown[5].startswith("reading: not honoured: the credit input is malformed: ")
+    listed = at_forge.run("list", "--number", "12")
+    assert (listed.code, listed.text.count("\n")) == (0, 1)
+    assert listed.text.endswith("governs; NOT valid: 1 problem\n")
+    (entry,) = at_forge.run("list", "--number", "12", "--json").document["markers"]
+    assert (entry["comment_id"], entry["valid"]) == (seen.id, False)
+    assert entry["reading"] == ran.document["reading"]
+
+
+def test_warnings_leave_it_valid(at_forge: Shell, forge: Forge) -> None:
+    """They are counted as what they are, and the line of the reading follows."""
+    forge.comment(seed.REPO, seed.ISSUE, "pat", "<!-- completion-account-12 -->\n\nall done")
+    shown = at_forge.run("read", "--family", "completion-account", "--number", "12").text
+    assert "\nvalid, with 1 warning\n" in shown
+    assert "\nreading: unasserted, says comment " in shown
+    assert "valid" not in at_forge.run("list", "--number", "12").text
+
+
+def test_what_is_absent_has_its_reading(at_forge: Shell, forge: Forge) -> None:
+    """Exit code 10, and the answer is in the document and in the line on stderr."""
+    line = "**Open-for-work affirmation (interim form, issue 957 Amendment 8) - issue 12**"
+    interim = forge.comment(seed.REPO, seed.ISSUE, "pat", f"{line}\n\n> as it said")
+    ran = at_forge.run("read", "--family", "open-for-work-affirmed", "--number", "12", "--json")
+    assert (ran.code, ran.document["action"]) == (10, "absent")
+    assert ran.document["reading"]["affirmed"] is True
+    assert (ran.document["valid"], ran.document["comment_id"]) == (None, None)
+    assert f" by comment {interim.id}" in ran.err
 
 
 def test_a_replaced_body_is_shown_in_its_lines(at_forge: Shell) -> None:

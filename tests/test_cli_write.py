@@ -7,6 +7,7 @@ import hashlib
 import pytest
 from command_line import PLAN, TARGET, Shell, at_forge, bodies, forge, shell
 
+from bench.payloads import payload
 from markers.cli.exits import CODES
 from markers.forge import Forge, faults, seed
 from markers.model import Action
@@ -65,12 +66,13 @@ def test_marker_instead_of_family(at_forge: Shell, forge: Forge) -> None:
     """--marker says the same as --family, --param and --number."""
     text = f"<!-- engagement-record-plan-{seed.ISSUE} -->"
     target = ("--marker", text)
-    assert at_forge.write("a", target=target).document["action"] == "posted"
+    record = payload("engagement-record", seed.ISSUE, "a", phase="plan")
+    assert at_forge.write(record, target=target).document["action"] == "posted"
     spelled = (
         *("--family", "engagement-record", "--param", "phase=plan"),
         *("--number", str(seed.ISSUE)),
     )
-    assert at_forge.write("a", target=spelled).document["action"] == "unchanged"
+    assert at_forge.write(record, target=spelled).document["action"] == "unchanged"
     assert len(bodies(forge)) == 1
 
 
@@ -181,7 +183,7 @@ def test_read_all_and_list(at_forge: Shell, forge: Forge) -> None:
 
 def test_delete_and_restore(at_forge: Shell, forge: Forge) -> None:
     """``delete`` takes back a deletable family's comment, and ``restore`` brings its text back."""
-    assert at_forge.write("stage one", target=STAGE).code == 0
+    assert at_forge.write(payload("goal-run-stage", seed.ISSUE, "One."), target=STAGE).code == 0
     gone = at_forge.run("delete", *STAGE, "--json")
     assert (gone.code, gone.document["action"]) == (0, "deleted")
     assert bodies(forge) == []
@@ -192,7 +194,7 @@ def test_delete_and_restore(at_forge: Shell, forge: Forge) -> None:
     assert dry.document["action"] == "planned"
     back = at_forge.run("restore", str(seq), "--json")
     assert (back.code, back.document["action"]) == (0, "created")
-    assert "stage one" in bodies(forge)[0]
+    assert "One." in bodies(forge)[0]
     refused = at_forge.run("delete", *TARGET, "--json")
     assert (refused.code, refused.document["reason"]["code"]) == (3, "not-deletable")
 

@@ -354,13 +354,18 @@ def test_a_checkout_may_add_families(tmp_path: Path, below: str) -> None:
     [
         ({"plan-issue.toml": "replaces = true\n"}, "plan-issue.toml", "replaces"),
         ({"team-note.toml": 'cache = "/etc/passwd"\n'}, "team-note.toml", "cache"),
+        (
+            {"team-note.toml": 'steps = ["plan-issue-write-back-preserve"]\n'},
+            "team-note.toml",
+            "steps",
+        ),
         ({"team-note.toml": "", "rows/TEAM-01.toml": ROW}, "TEAM-01.toml", ""),
     ],
 )
 def test_a_checkout_may_do_nothing_else(
     tmp_path: Path, files: dict[str, str], file: str, key: str
 ) -> None:
-    """It may not replace, name a cache path or bring rows."""
+    """It may not replace, name a cache path, have steps that edit comments, or bring rows."""
     text = NOTE.replace('rows = ["TEAM-01"]', "")
     full = {
         name: content
@@ -570,6 +575,34 @@ CASES: dict[str, tuple[dict[str, str | bytes], str, str, str]] = {
         {"rows/TEAM-01.toml": family(ROW, families=None)},
         *("TEAM-01", "gap", "must say why"),
     ),
+    "unknown validator": (
+        {"families/team-note.toml": family(validator='"engagement-recrod"')},
+        *("team-note", "validator", "did you mean engagement-record?"),
+    ),
+    "unknown step": (
+        {"families/team-note.toml": family(steps='["proposed-followups-state", "mine"]')},
+        *("team-note", "steps[1]", "none of the name 'mine'"),
+    ),
+    "unknown reader": (
+        {"families/team-note.toml": family(reader='"spines"')},
+        *("team-note", "reader", "did you mean spine?"),
+    ),
+    "unknown schema": (
+        {"families/team-note.toml": family(schema='"credit-inputs.schema.json"')},
+        *("team-note", "schema", "did you mean credit-input.schema.json?"),
+    ),
+    "a path as schema": (
+        {"families/team-note.toml": family(schema='"../x.schema.json"')},
+        *("team-note", "schema", "name of a file in schemas/"),
+    ),
+    "fenced-yaml without schema": (
+        {"families/team-note.toml": family(validator='"fenced-yaml"')},
+        *("team-note", "schema", "is missing"),
+    ),
+    "schema of a pointer, without validator": (
+        {"families/team-note.toml": family(scope='"pointer"', schema='"credit-input.schema.json"')},
+        *("team-note", "validator", "is missing"),
+    ),
     "collision with a shipped family": (
         {
             "families/team-note.toml": family(marker='"<!-- credit-input-plan-{ID} -->"').partition(
@@ -635,7 +668,7 @@ def test_loading_refuses_with_the_first_problem(tmp_path: Path) -> None:
 
 
 def test_a_whole_registry_is_judged_alone(tmp_path: Path) -> None:
-    """A directory with schemas of its own is a registry, not an overlay that takes all names."""
+    """A directory with the schema of families is a registry, no overlay that takes all names."""
     root = registry_files.shipped()
     copy = {
         f"{folder}/{file.name}": file.read_bytes()

@@ -146,6 +146,7 @@ RIGHT = {
     "restore": ["1"],
     "show": ["1"],
     "burst": [".tmp/burst.json"],
+    "lint": [".tmp/body.md", "--fix"],
 }
 """What makes a command do something, so that more than the parser is met."""
 

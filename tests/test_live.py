@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from command_line import Shell, shell
+from command_line import Shell, shell, stage
 
 from markers.codec import sha256
 from markers.model import MAX_NUMBER
@@ -50,11 +50,12 @@ def live(shell: Shell, target: tuple[str, ...]) -> Iterator[Shell]:
 
 def test_life_of_a_comment(live: Shell, target: tuple[str, ...], issue: str) -> None:
     """Created, unchanged, updated, read byte for byte, restored, taken back."""
-    body = f"<!-- {FAMILY}-{issue} -->\n\n{TEXT}"
-    made = live.write(TEXT, target=target).document
+    text = stage(TEXT, target)
+    body = f"<!-- {FAMILY}-{issue} -->\n\n{text}"
+    made = live.write(text, target=target).document
     assert (made["action"], made["sha256"]) == ("created", sha256(body))
-    assert live.write(TEXT, target=target).document["action"] == "unchanged"
-    changed = live.write("Stage two.\n", target=target).document
+    assert live.write(text, target=target).document["action"] == "unchanged"
+    changed = live.write(stage("Stage two.\n", target), target=target).document
     assert (changed["action"], changed["comment_id"]) == ("updated", made["comment_id"])
     assert live.run("restore", str(changed["audit"]["seq"])).code == 0
     assert live.run("read", *target, "--body").out == body.encode()
@@ -65,10 +66,16 @@ def test_life_of_a_comment(live: Shell, target: tuple[str, ...], issue: str) -> 
 
 def test_expect(live: Shell, target: tuple[str, ...]) -> None:
     """The right hash writes, the old one does not."""
-    made = live.write("Stage one.\n", "--expect", "absent", target=target).document
-    assert live.write("Stage two.\n", "--expect", "absent", target=target).code == 4
-    assert live.write("Stage two.\n", "--expect", made["sha256"], target=target).code == 0
-    assert live.write("Stage three.\n", "--expect", made["sha256"], target=target).code == 4
+    made = live.write(stage("Stage one.\n", target), "--expect", "absent", target=target).document
+    assert live.write(stage("Stage two.\n", target), "--expect", "absent", target=target).code == 4
+    assert (
+        live.write(stage("Stage two.\n", target), "--expect", made["sha256"], target=target).code
+        == 0
+    )
+    assert (
+        live.write(stage("Stage three.\n", target), "--expect", made["sha256"], target=target).code
+        == 4
+    )
 
 
 def test_a_race_has_one_winner(live: Shell, target: tuple[str, ...]) -> None:
@@ -77,7 +84,9 @@ def test_a_race_has_one_winner(live: Shell, target: tuple[str, ...]) -> None:
 
     def one(name: str) -> int:
         journal = str(live.home / f"{name}.sqlite3")
-        return live.spawn(*words, stdin=f"{name}.\n".encode(), MARKERS_JOURNAL=journal).code
+        return live.spawn(
+            *words, stdin=stage(f"{name}.\n", target).encode(), MARKERS_JOURNAL=journal
+        ).code
 
     with ThreadPoolExecutor(2) as pool:
         assert sorted(pool.map(one, ("one", "two"))) == [0, 4]
@@ -88,7 +97,7 @@ def test_a_race_has_one_winner(live: Shell, target: tuple[str, ...]) -> None:
 def test_what_is_denied(live: Shell, target: tuple[str, ...]) -> None:
     """A number of nothing and a token of nobody exit 6."""
     nowhere = ("--family", FAMILY, "--number", str(MAX_NUMBER))
-    assert live.write(TEXT, target=nowhere).code == 6
+    assert live.write(stage(TEXT, nowhere), target=nowhere).code == 6
     live.export(GH_TOKEN="nobodys")
-    assert live.write(TEXT, target=target).code == 6
+    assert live.write(stage(TEXT, target), target=target).code == 6
     live.export(GH_TOKEN=os.environ["RECORD_TOKEN"])

@@ -270,7 +270,7 @@ def test_bad_entry(
     at_forge: Shell, forge: Forge, wrong: dict[str, Any], key: str, dry: bool
 ) -> None:
     """A bad second entry: exit 3, entry and key named, and the first is not written."""
-    at_forge.payload("A plan.\n", "a.md")
+    at_forge.payload("A plan.\n\nadversarial_review_ran: true\n", "a.md")
     at_forge.payload(b"\xff", "bad.md")
     first = {"bodyFile": ".tmp/a.md", "family": "completion-account", "number": 12}
     ran = burst(at_forge, json.dumps([first, {**ENTRY, **wrong}]), *["--dry-run"][:dry])

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from worlds import CONTRACT, ISSUE, PLAN, PULL, REPO, World, near, world
 
+from bench.payloads import payload
 from markers import clock, reading, writer
 from markers.codec import sha256
 from markers.errors import (
@@ -32,6 +33,7 @@ LIST = rf"/issues/{ISSUE}/comments"
 POSTED = rf"/issues/{ISSUE}/comments$"
 ONE = r"/issues/comments/\d+"
 STAGE = {"family": "goal-run-stage"}
+FOLLOWUPS = payload("proposed-followups", PULL, "x\n")
 STEPLESS = {"family": "completion-account"}
 ACCOUNT = "<!-- completion-account-12 -->\n\nOld.\n"
 
@@ -58,11 +60,12 @@ class TestSurface:
         """The review phase of an engagement record is on the pull request, others are not."""
         review = {"family": "engagement-record", "params": {"phase": "review"}}
         plan = {"family": "engagement-record", "params": {"phase": "plan"}}
-        payload = "```yaml\nschema_version: 4\n```\n"
-        assert world.write(payload, number=PULL, **review).surface == "pull-request"
-        assert world.write(payload, number=ISSUE, **plan).surface == "issue"
-        assert world.fails(payload, number=ISSUE, **review).reason.code == "surface"
-        assert world.fails(payload, number=PULL, **plan).reason.code == "surface"
+        reviewed = payload("engagement-record", PULL, "x", phase="review")
+        planned = payload("engagement-record", ISSUE, "x", phase="plan")
+        assert world.write(reviewed, number=PULL, **review).surface == "pull-request"
+        assert world.write(planned, number=ISSUE, **plan).surface == "issue"
+        assert world.fails(reviewed, number=ISSUE, **review).reason.code == "surface"
+        assert world.fails(planned, number=PULL, **plan).reason.code == "surface"
 
     def test_the_callers_own_idea_is_checked(self, near: World) -> None:
         """`--surface` that the registry does not know is refused before any request."""
@@ -72,10 +75,10 @@ class TestSurface:
 
     def test_a_number_is_asked_for_once(self, world: World) -> None:
         """The second write to an empty thread of another marker remembers what the number is."""
-        world.write("x\n", family="proposed-followups", number=PULL)
+        world.write(FOLLOWUPS, family="proposed-followups", number=PULL)
         world.forge.delete(world.carrying("<!-- proposed-followups-30 -->", PULL)[0])
         world.forge.forget()
-        world.write("x\n", family="proposed-followups", number=PULL)
+        world.write(FOLLOWUPS, family="proposed-followups", number=PULL)
         assert not [e for e in world.forge.log if e.path.endswith(f"/issues/{PULL}")]
 
 
@@ -422,7 +425,7 @@ class TestDelete:
         self, world: World
     ) -> None:
         """`deleted`; its text can be restored."""
-        made = world.write("- **stage**: loop-launched\n", **STAGE)
+        made = world.write(payload("goal-run-stage", ISSUE, "On.\n"), **STAGE)
         gone = world.delete(**STAGE)
         assert (gone.action, gone.comment_id) == (Action.DELETED, made.comment_id)
         assert world.bodies() == []
@@ -445,7 +448,7 @@ class TestDelete:
     @pytest.mark.parametrize("landed", [True, False])
     def test_a_lost_answer_is_settled_by_looking(self, near: World, landed: bool) -> None:
         """Gone is done; still there is deleted again."""
-        near.write("x\n", **STAGE)
+        near.write(payload("goal-run-stage", ISSUE, "x\n"), **STAGE)
         near.forge.faults.add("DELETE", ONE, faults.status(502, landed=landed))
         assert near.delete(**STAGE).action is Action.DELETED
         assert near.bodies() == []

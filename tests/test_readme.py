@@ -28,21 +28,26 @@ def steps(session: str) -> list[tuple[str, str]]:
     return list(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def test_session_is_true(at_forge: Shell) -> None:
-    """Each command of the README, run in its order, prints what stands below it."""
-    (session,) = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
-    path = os.pathsep.join((str(Path(sys.executable).parent), at_forge.env["PATH"]))
+def replay(shell: Shell, session: str) -> None:
+    """Run each command of a session in its order, and compare what it prints."""
+    path = os.pathsep.join((str(Path(sys.executable).parent), shell.env["PATH"]))
     for command, printed in steps(session):
         ran = subprocess.run(
             ["/bin/sh", "-c", command],
-            cwd=at_forge.top,
-            env={**at_forge.env, "PATH": path},
+            cwd=shell.top,
+            env={**shell.env, "PATH": path},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             timeout=30,
         )
         assert steady(ran.stdout).rstrip() == steady(printed).rstrip(), command
+
+
+def test_session_is_true(at_forge: Shell) -> None:
+    """Each command of the README, run in its order, prints what stands below it."""
+    (session,) = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    replay(at_forge, session)
 
 
 def test_first_screen_shows_how_to_try_it() -> None:

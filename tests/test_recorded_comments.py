@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
-from worlds import CONTRACT, REPO, World, world
+from worlds import CONTRACT, REPO, World, near, world
 
 from markers import reading
 from markers.codec import first_line
 from markers.errors import MarkersError
 
-__all__ = ["world"]
+__all__ = ["near", "world"]
 
 FOLDER = Path(os.environ.get("RECORDED_DIR", "/nonexistent")) / "agent-orchestra"
 WHOLE = ("plan-issue-878-historical", "design-phase-complete-878-historical")
@@ -37,6 +37,22 @@ def test_a_whole_real_comment_is_written_and_read_unchanged(world: World, name: 
     assert world.bodies(878) == [body]
     assert world.read(**order).body == body
     assert world.write(body, **order).comment_id == written.comment_id
+
+
+def test_a_real_slice_is_looked_up(near: World) -> None:
+    """The real spine and the real slice, in comments of their own, fit together."""
+    stamp = "<!-- frame-slices-generated-at: 2026-07-18T22:20:00Z -->"
+    near.forge.add_issue(REPO, 878)
+    held = near.say(
+        f"<!-- frame-slices-878 -->\n{stamp}\n\n{text_of('frame-slice-s1-878-historical')}",
+        number=878,
+    )
+    spine = text_of("frame-spine-878-historical").replace("5013460780", str(held))
+    near.say(f"<!-- plan-issue-878 -->\n\n{spine}", number=878)
+    plan = near.marker(number=878)
+    found = reading.look_up(near.setup(), near.thread(878), plan, {"slice": "s1"})
+    assert (found["outcome"], found["slice"]["fields"]["step_id"]) == ("found", "s1")
+    assert [entry["id"] for entry in found["slices"]] == [f"s{n}" for n in range(1, 10)]
 
 
 def test_prose_that_mentions_markers_is_found_by_nobody(world: World) -> None:

@@ -15,18 +15,17 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
 from ..errors import Refused, echo
+from ..payload.engine import Finding, compiled, value_at
+from ..payload.problems import likely
 
 LONGEST_NUMBER = 20
 """Digits of a number; a longer one is out of any bound and expensive to read."""
 MOST_DEPTH = 40
 MOST_ENTRIES = 500
-_INDEX = re.compile(r"\+?[0-9]+", re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -65,6 +64,7 @@ class Wish:
     surface: str | None = None
     expect: str | None = None
     take_over: bool = False
+    preserve: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,12 +148,6 @@ class _Object(dict[str, Any]):
 
     twice: tuple[str, ...] = ()
 
-    @cached_property
-    def numbers(self) -> dict[int, str]:
-        """The keys that the schema's engine takes for an index, such as ``0`` and ``+007``."""
-        shortened = {key.lstrip("+0") or "0": key for key in self if _INDEX.fullmatch(key)}
-        return {int(text): key for text, key in shortened.items() if len(text) <= LONGEST_NUMBER}
-
 
 def _object(pairs: list[tuple[str, Any]]) -> _Object:
     made = _Object(pairs)
@@ -219,46 +213,27 @@ def _against_schema(document: Any, spelled: Any) -> Iterator[Problem]:
 
     *spelled* is the same document with its numbers as they stand there.
     """
-    import jsonschema_rs
-
     schema = json.loads(
         (files("markers.registry") / "schemas" / "manifest.schema.json").read_text()
     )
     form = "envelope" if isinstance(document, dict) else "writes"
     chosen = {"$defs": schema["$defs"], "$ref": f"#/$defs/{form}"}
-    options = jsonschema_rs.RegexOptions()  # the engine without backtracking: linear time
-    validator = jsonschema_rs.Draft202012Validator(chosen, pattern_options=options, offline=True)
+    findings, _ = compiled(json.dumps(chosen)).findings(document)
     found = sorted(
-        (
-            _found(error.instance_path, error.kind, spelled)
-            for error in validator.iter_errors(document)
-        ),
+        (_found(finding, spelled) for finding in findings),
         key=lambda problem: (problem.entry, problem.key),
     )
     yield from {(problem.entry, problem.key): problem for problem in found}.values()
 
 
-def _found(path: Sequence[str | int], kind: Any, spelled: Any) -> Problem:
-    keys, value = _followed(path, spelled)
-    at, key = _place(keys)
-    if kind.name == "additionalProperties":
-        return _unknown(at, kind.unexpected[0])
-    if kind.name == "required":
-        return _problem(at, kind.property, "it is missing")
+def _found(finding: Finding, spelled: Any) -> Problem:
+    at, key = _place(finding.path)
+    if finding.kind == "additionalProperties":
+        return _unknown(at, finding.facts["unexpected"][0])
+    if finding.kind == "required":
+        return _problem(at, finding.facts["property"], "it is missing")
     wanted = (_WANTED if at else _WANTED_OF_ALL).get(key, _WANTED_INSIDE if key else "an object")
-    return _problem(at, key, f"{_shown(value)} is not {wanted}")
-
-
-def _followed(path: Sequence[str | int], value: Any) -> tuple[list[str | int], Any]:
-    """The path with its keys as they are spelled, and what it leads to."""
-    keys: list[str | int] = []
-    for part in path:
-        key = part
-        if isinstance(value, _Object) and isinstance(part, int):
-            key = value.numbers[part]
-        keys.append(key)
-        value = value[key]
-    return keys, value
+    return _problem(at, key, f"{_shown(value_at(finding.path, spelled))} is not {wanted}")
 
 
 def _place(path: Sequence[str | int]) -> tuple[int, str]:
@@ -270,9 +245,8 @@ def _place(path: Sequence[str | int]) -> tuple[int, str]:
 
 
 def _unknown(at: int, key: str) -> Problem:
-    by_case = {known.lower(): known for known in _WANTED}
-    close = get_close_matches(key.lower(), by_case, 1)
-    hint = f"did you mean {by_case[close[0]]}?" if close else f"known are {', '.join(_WANTED)}"
+    meant = likely(key, _WANTED)
+    hint = f"did you mean {meant}?" if meant else f"known are {', '.join(_WANTED)}"
     return _problem(at, key, f"unknown key; {hint}" if at else "unknown key")
 
 
@@ -323,4 +297,5 @@ def _wish(write: Mapping[str, Any]) -> Wish:
         surface=write.get("targetSurface"),
         expect=write["expect"].lower() if "expect" in write else None,
         take_over=write.get("takeOver", False),
+        preserve=not write.get("noPreserve", False),
     )

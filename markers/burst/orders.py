@@ -13,7 +13,7 @@ from ..codec import derive
 from ..contract import Contract
 from ..errors import Refused, echo
 from ..model import Family, Marker, Repo, Surface, Thread
-from ..writer.call import Order
+from ..writer.order import Order
 from .manifest import Faulty, Manifest, Problem, Wish
 
 T = TypeVar("T")
@@ -66,6 +66,7 @@ class _Maker:
             surface=Surface(wish.surface) if wish.surface else None,
             expect=wish.expect,
             take_over=wish.take_over,
+            preserve=wish.preserve,
             command="burst",
             burst=f"{digest}:{self.at}:{body}",
         )

@@ -19,12 +19,17 @@ from ..clock import Deadline
 from ..errors import Limited, MarkersError, Refused, Unreachable
 from ..model import Comment
 from ..setup import Setup
+from ..steps import after
 from ..thread import Look
 from ..transport import retry
-from ..writer.assessing import see
-from ..writer.call import Call, Order
+from ..writer.assessing import markers_of, see
+from ..writer.attempts import deliver, finish, planned
+from ..writer.call import Call
+from ..writer.drafting import checked_candidate
+from ..writer.following import follow, foresee
 from ..writer.losers import let_go
-from ..writer.protocol import checked_body, deliver, finish, planned, take_in
+from ..writer.order import Order
+from ..writer.protocol import keep_own
 from ..writer.recovery import settle_thread
 from ..writer.settling import await_listed
 from .manifest import Faulty, Problem
@@ -100,7 +105,7 @@ def _check(run: _Run) -> None:
             detail = f"{marker} is entry {first[thread, marker]}'s already"
             problems.append(Problem(entry=at, key="marker", code="marker-twice", detail=detail))
         try:
-            entry.body = checked_body(call)
+            entry.given = checked_candidate(call)
         except Refused as error:
             problems.append(_problem_of(at, _KEYS.get(error.reason.code, "bodyFile"), error))
     if problems:
@@ -134,10 +139,9 @@ def _locked(run: _Run) -> None:
 
 def _settle_first(run: _Run) -> None:
     for entries in run.by_thread(run.remaining()).values():
-        by_marker = {entry.marker: entry for entry in entries}
-        for landed in settle_thread(entries[0].call):
-            if landed.marker in by_marker:
-                take_in(by_marker[landed.marker].call, landed, by_marker[landed.marker].body)
+        landed = settle_thread(entries[0].call)
+        for entry in entries:
+            keep_own(entry.call, landed)
 
 
 def _preview(run: _Run) -> None:
@@ -156,7 +160,7 @@ def _preview(run: _Run) -> None:
 
 
 def _look(entries: Sequence[Entry]) -> Look:
-    markers = (entry.marker for entry in entries)
+    markers = (marker for entry in entries for marker in markers_of(entry.call))
     return see(entries[0].call, *markers, identify=True)
 
 
@@ -165,7 +169,7 @@ def _plan_one(entry: Entry, seen: Look) -> None:
     call = entry.call
     call.glance = seen
     try:
-        entry.result = planned(call, entry.body)
+        entry.result = foresee(call, planned(call, entry.given))
     except Refused:
         raise
     except MarkersError as error:
@@ -175,6 +179,8 @@ def _plan_one(entry: Entry, seen: Look) -> None:
 
 def _write_all(run: _Run) -> None:
     for entry in run.remaining():
+        if after(entry.call.order.family):
+            _settle_all(run)  # what this write will edit must have its final place by then
         try:
             _write_one(run, entry)
         except (Limited, Unreachable):
@@ -192,14 +198,15 @@ def _write_one(run: _Run, entry: Entry) -> None:
     call, thread = entry.call, entry.thread
     if thread not in run.looks:
         run.looks[thread] = _look(run.by_thread(run.remaining())[thread])
-    call.glance, call.defers = run.looks[thread], True
+    call.glance, call.defers = run.looks[thread], not after(call.order.family)
     with run.deadline.keeping(run.deadline.seconds * KEPT):
-        entry.result = deliver(call, entry.body)
+        entry.result = follow(call, deliver(call, entry.given))
     if call.replanned:
         del run.looks[thread]  # something moved: the next entry needs a look of its own
-    elif call.landed is not None:
-        marker, written = entry.marker, call.landed.comment
-        run.looks[thread] = run.looks[thread].with_written(marker, written)
+        return
+    written = [(entry.marker, call.landed.comment)] if call.landed is not None else []
+    for marker, comment in (*written, *call.followed):
+        run.looks[thread] = run.looks[thread].with_written(marker, comment)
 
 
 def _fail(entry: Entry, error: MarkersError) -> None:
@@ -242,7 +249,7 @@ def _own(entry: Entry) -> Comment | None:
 def _finish_one(entry: Entry, later: Look) -> None:
     assert entry.result is not None  # noqa: S101 - it was written
     try:
-        entry.result = finish(entry.call, later, entry.body, entry.result)
+        entry.result = finish(entry.call, later, entry.given, entry.result)
     except (Limited, Unreachable):
         raise
     except MarkersError as error:

@@ -59,7 +59,8 @@ class Entry:
     """One write of a burst, and how far it has come."""
 
     call: Call
-    body: str = ""
+    given: str = ""
+    """The checked candidate."""
     result: WriteResult | None = None
     written: bool = False
     """Whether it is done but for the settling at the end."""

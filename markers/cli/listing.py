@@ -9,6 +9,7 @@ from .common import Invocation, MarkerCommand, documented
 from .documents import found
 from .output import Answer
 from .params import NUMBER
+from .standing import standing_of
 from .target import complete_family
 
 
@@ -27,7 +28,10 @@ from .target import complete_family
 )
 @click.pass_obj
 def command(call: Invocation, /, number: int, family: str | None) -> Answer:
-    """Show every marker on the thread; those that do not govern or are not trusted say so."""
+    """Show every marker on the thread.
+
+    Those that do not govern, are not trusted or are not valid say so.
+    """
     from ..reading import list_markers
 
     call.subject.family, call.subject.number = family, number
@@ -46,4 +50,6 @@ def _line(result: ReadResult, why_not: dict[int, str]) -> str:
     note = why_not.get(result.comment_id or 0)
     if note is None:
         note = "governs" if result.trusted else "untrusted"
+    if not result.valid:
+        note = f"{note}; {standing_of(result)}"
     return f"{result.comment_id}  {result.marker}  by {result.author}  {result.updated_at}  {note}"

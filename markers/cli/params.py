@@ -20,6 +20,8 @@ else:
     ParamType = click.ParamType  # older releases of click cannot subscript it
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,9}", re.ASCII)
+_ID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
+_SLICE = re.compile(r"s[0-9]{1,9}", re.ASCII)
 _HASH = re.compile(r"[0-9A-Fa-f]{64}", re.ASCII)
 _PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
@@ -36,6 +38,32 @@ class Number(ParamType):
         if not _NUMBER.fullmatch(value) or int(value) > MAX_NUMBER:
             self.fail(f"{echo(value)!r} is not a number from 1 to {MAX_NUMBER}", param, ctx)
         return int(value)
+
+
+class CommentId(ParamType):
+    """The id of a comment, as its address ends with it."""
+
+    name = "id"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Fail on anything that is not plainly such an id."""
+        if isinstance(value, int):
+            return value
+        if not _ID.fullmatch(value):
+            self.fail(f"{echo(value)!r} is not the id of a comment", param, ctx)
+        return int(value)
+
+
+class Slice(ParamType):
+    """The id of a plan's slice."""
+
+    name = "slice"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Fail on anything that no slice can be called."""
+        if not _SLICE.fullmatch(value):
+            self.fail(f"{echo(value)!r} is not the id of a slice, such as s3", param, ctx)
+        return str(value)
 
 
 class Expect(ParamType):
@@ -96,6 +124,8 @@ class Seconds(ParamType):
 
 
 NUMBER = Number()
+COMMENT_ID = CommentId()
+SLICE = Slice()
 EXPECT = Expect()
 HASH = Hash()
 KEY_VALUE = KeyValue()

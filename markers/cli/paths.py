@@ -21,6 +21,7 @@ from .params import ParamType
 if TYPE_CHECKING:
     from ..bounded import Bounded
     from ..config.settings import Place
+    from ..paths import Place as Located
 
 STDIN: Final = "-"
 
@@ -69,11 +70,22 @@ def _journal(value: str, place: Place) -> Path:
     return _database(value, place)
 
 
+def _prose(value: str, place: Place) -> Located:
+    """A file of the checkout, looked at now and read when its turn comes."""
+    from ..paths import Roots, locate, open_bounded
+
+    top = () if place.top is None else (place.top,)
+    roots = Roots(tuple(dict.fromkeys((*top, *place.roots.directories))))
+    open_bounded(value, roots, cwd=place.directory).close()
+    return locate(value, roots, cwd=place.directory)
+
+
 _KINDS: Mapping[str, tuple[Callable[[str, Place], Any], str]] = {
     "payload": (_payload, "file"),
     "contract": (_directory, "dir"),
     "database": (_database, "file"),
     "journal": (_journal, "file"),
+    "prose": (_prose, "file"),
 }
 
 
@@ -108,3 +120,4 @@ PAYLOAD = BoundedPath("payload")
 CONTRACT = BoundedPath("contract")
 DATABASE = BoundedPath("database")
 JOURNAL = BoundedPath("journal")
+PROSE = BoundedPath("prose")

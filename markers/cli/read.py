@@ -12,6 +12,7 @@ from ..model import ReadResult, Thread
 from .common import Invocation, MarkerCommand, documented
 from .documents import found
 from .output import Answer
+from .standing import problem_line, standing_of
 from .target import Target, asked, resolve, target_options
 
 
@@ -29,7 +30,11 @@ from .target import Target, asked, resolve, target_options
 @click.option("--body", "body_only", is_flag=True, help="The stored body alone, byte for byte.")
 @click.pass_obj
 def command(call: Invocation, /, **given: Any) -> Answer:
-    """Show the governing comment, straight from the REST API: who wrote it, whether to trust it."""
+    """Show the governing comment, straight from the REST API.
+
+    Beside it stands who wrote it, whether to trust it, whether it is valid, and what its family's
+    comments say together by the family's own rule.
+    """
     from .. import reading
 
     if given["every"] and given["body_only"]:
@@ -48,7 +53,7 @@ def command(call: Invocation, /, **given: Any) -> Answer:
 
 
 def described(result: ReadResult, thread: Thread) -> list[str]:
-    """Three short lines about one comment, and one for each that does not govern."""
+    """A few short lines about one comment, and one for each that does not govern."""
     edited = f", edited {result.updated_at}" if result.edited else ""
     trusted = "trusted" if result.trusted else "NOT trusted"
     standing = f"{result.association or 'no association'}, {trusted}"
@@ -56,7 +61,11 @@ def described(result: ReadResult, thread: Thread) -> list[str]:
         f"{result.marker} on {thread}: comment {result.comment_id} {result.url}",
         f"by {result.author} ({standing}), written {result.created_at}{edited}",
         f"sha256 {result.sha256}",
+        standing_of(result),
     ]
+    lines += [problem_line(problem) for problem in result.problems]
+    if result.reading is not None:
+        lines.append(f"reading: {result.reading['summary']}")
     lines += [f"does not govern: comment {e.id} by {e.author}: {e.why}" for e in result.extras]
     return lines
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ..__about__ import __version__
-from ..errors import ECHO, MarkersError, echo
+from ..errors import ECHO, Invalid, MarkersError, echo
 from ..model import Reason
 from . import exits
 from .common import Documented, Invocation, MarkerGroup, NoCommand, Told
@@ -27,6 +27,10 @@ COMMANDS: Mapping[str, str] = {
     "burst": "burst",
     "read": "read",
     "list": "listing",
+    "lint": "lint",
+    "ledger": "ledger",
+    "mutex": "mutex",
+    "spine": "spine",
     "delete": "delete",
     "restore": "restore",
     "registry": "registry",
@@ -137,7 +141,8 @@ def _failure(call: Invocation, error: BaseException, arguments: Sequence[str]) -
     for line in _usage(error):
         say(line)
     subject = _subject(call, error)
-    call.complain(action, subject, reason)
+    for each in error.problems if isinstance(error, Invalid) else (reason,):
+        call.complain(action, subject, each)
     if code == exits.BUG and call.verbose:
         _trace(call, error)
     result = getattr(error, "result", None)

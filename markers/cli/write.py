@@ -50,6 +50,11 @@ persist-marker write --repo acme/widgets --family plan-issue --number 12 \\
 )
 @click.option("--take-over", is_flag=True, help="Write over a comment of another account.")
 @click.option(
+    "--no-preserve",
+    is_flag=True,
+    help="Do not carry forward what the comment held beside its text (ledger pointer and such).",
+)
+@click.option(
     "--verify",
     type=click.Choice(["response", "fetch"]),
     default="response",
@@ -79,6 +84,7 @@ def command(call: Invocation, /, **given: Any) -> Answer:
         surface=Surface(surface) if surface else None,
         expect=given["expect"],
         take_over=given["take_over"],
+        preserve=not given["no_preserve"],
         verify=given["verify"],
         fold_extras=given["fold_extras"],
         dry_run=given["dry_run"],

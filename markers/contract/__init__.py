@@ -20,7 +20,19 @@ from typing import TYPE_CHECKING, TypeVar
 from .. import codec
 from ..errors import Refused, echo
 from ..model import Family, Marker, Row, Scope
-from .files import FAMILIES, ROWS, Shelf, listing, shipped, shipped_family, shipped_row
+from .files import (
+    FAMILIES,
+    FAMILY_SCHEMA,
+    ROWS,
+    SCHEMAS,
+    Shelf,
+    listing,
+    schema_listing,
+    shipped,
+    shipped_family,
+    shipped_labels,
+    shipped_row,
+)
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -39,6 +51,8 @@ class Contract:
 
     families: Mapping[str, Family]
     rows: Mapping[str, Row]
+    schemas: Mapping[str, str]
+    """The text of each JSON Schema by file name."""
 
     def family(self, name: str) -> Family:
         """The family of that name; raises ``Refused`` (``family-unknown``)."""
@@ -52,6 +66,11 @@ class Contract:
     def comment_families(self) -> tuple[Family, ...]:
         """The families whose marker is line 1 of a comment, whatever their status."""
         return tuple(f for f in self.families.values() if f.scope is Scope.COMMENT)
+
+    @cached_property
+    def survival_labels(self) -> tuple[re.Pattern[str], str]:
+        """The form of a survival label, and the same in words; no overlay adds labels."""
+        return shipped_labels()
 
     def parse(self, text: str) -> Marker | None:
         """Read a marker back; None when *text* is not exactly the marker of a comment family."""
@@ -132,10 +151,10 @@ def _loose(literal: tuple[str, ...]) -> re.Pattern[str]:
 def _found(name: str, among: Mapping[str, T], what: str) -> T:
     if name in among:
         return among[name]
-    from difflib import get_close_matches  # only for those who mistype
+    from ..payload.problems import likely  # only for those who mistype
 
-    near = get_close_matches(name, among, n=1)
-    hint = f"did you mean {near[0]}?" if near else "'persist-marker registry list' shows all"
+    near = likely(name, among)
+    hint = f"did you mean {near}?" if near else "'persist-marker registry list' shows all"
     raise Refused(f"{what}-unknown", f"there is no {what} {echo(name)!r}: {hint}")
 
 
@@ -155,6 +174,7 @@ def load(
     return Contract(
         families=MappingProxyType({name: entry.value for name, entry in book.families.items()}),
         rows=MappingProxyType({name: entry.value for name, entry in book.rows.items()}),
+        schemas=MappingProxyType({name: entry.value for name, entry in book.schemas.items()}),
     )
 
 
@@ -163,6 +183,7 @@ def _shipped_contract() -> Contract:
     return Contract(
         families=Shelf(listing(root.joinpath(FAMILIES)), shipped_family),
         rows=Shelf(listing(root.joinpath(ROWS)), shipped_row),
+        schemas=Shelf(schema_listing(root), str),
     )
 
 
@@ -176,13 +197,13 @@ def problems(
 def check(directory: Traversable) -> list[Problem]:
     """Everything wrong with the registry files below *directory*.
 
-    A directory that has ``schemas/`` is a registry of its own and is judged alone; any other is
-    judged as an overlay on the shipped one.
+    A directory that has the schema of families is a registry of its own and is judged alone; any
+    other is judged as an overlay on the shipped one.
     """
     from .book import Book
 
     book = Book()
-    alone = directory.joinpath("schemas").is_dir()
+    alone = directory.joinpath(SCHEMAS, FAMILY_SCHEMA).is_file()
     if not alone:
         book.add(shipped(), source=0)
     book.add(directory, source=1)

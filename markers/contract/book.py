@@ -10,7 +10,7 @@ mistake is told once.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -18,17 +18,30 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from .. import toml
 from ..errors import echo
 from ..model import Family, Row
-from .files import FAMILIES, ROWS, family_of, listing, row_of, shipped
+from ..payload.document import Document
+from ..payload.schema import check
+from .files import (
+    FAMILIES,
+    FAMILY_SCHEMA,
+    ROW_SCHEMA,
+    ROWS,
+    SCHEMAS,
+    family_of,
+    listing,
+    row_of,
+    schema_listing,
+    shipped,
+)
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-_VALUE = "\0"
-"""Stands in the schema engine's messages for the value, which may be of any length."""
 CUT = 200
 """Characters of a reason: a file may hold anything, and a message is one line."""
+LONGEST_SCHEMA = 262_144
+"""Bytes of a payload's schema."""
 
-T = TypeVar("T", Family, Row)
+T = TypeVar("T", Family, Row, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +76,9 @@ class _Kind(Generic[T]):
     build: Callable[[Mapping[str, Any]], T]
 
 
-_FAMILY = _Kind(FAMILIES, "family.schema.json", "name", family_of)
-_ROW = _Kind(ROWS, "row.schema.json", "id", row_of)
-_NOT_IN_A_CHECKOUT = ("replaces", "cache")
+_FAMILY = _Kind(FAMILIES, FAMILY_SCHEMA, "name", family_of)
+_ROW = _Kind(ROWS, ROW_SCHEMA, "id", row_of)
+_NOT_IN_A_CHECKOUT = ("replaces", "cache", "steps")
 
 
 class Book:
@@ -74,6 +87,7 @@ class Book:
     def __init__(self) -> None:
         self.families: dict[str, Entry[Family]] = {}
         self.rows: dict[str, Entry[Row]] = {}
+        self.schemas: dict[str, Entry[str]] = {}
         self.problems: list[Problem] = []
 
     def add(self, root: Traversable, source: int) -> None:
@@ -83,12 +97,14 @@ class Book:
             self._complain(root, "", "there is no families/ and no rows/ in it")
         self._read(_FAMILY, self.families, families, source)
         self._read(_ROW, self.rows, rows, source)
+        self._read_schemas(root, source)
 
     def add_families_only(self, root: Traversable, source: int) -> None:
         """Read a directory of families from a checkout, which may come from a stranger.
 
-        The files lie in it or in its ``families/``.  They may not replace a family or name a cache
-        path, and rows may not come with them (design, section 3).
+        The files lie in it or in its ``families/``, their schemas in its ``schemas/``.  They may
+        not replace a family, name a cache path or have steps, which edit other comments, and rows
+        may not come with them (design, section 3).
         """
         if not root.is_dir():
             self._complain(root, "", "is not a directory")
@@ -98,6 +114,7 @@ class Book:
         inner = root.joinpath(FAMILIES)
         folder = inner if inner.is_dir() else root
         self._read(_FAMILY, self.families, folder, source, banned=_NOT_IN_A_CHECKOUT)
+        self._read_schemas(root, source)
 
     def _complain(self, file: Traversable, key: str, reason: str) -> None:
         self.problems.append(Problem(str(file), echo(key), reason[:CUT]))
@@ -121,6 +138,22 @@ class Book:
             for key, reason in _naming(kind.key, name, stem, taken, source, doc):
                 self._complain(file, key, reason)
             shelf[name] = Entry(str(file), source, kind.build(doc))
+
+    def _read_schemas(self, root: Traversable, source: int) -> None:
+        for name, file in schema_listing(root).items():
+            taken = self.schemas.get(name)
+            try:
+                data = file.read_bytes()
+                text = data.decode()
+            except (UnicodeDecodeError, OSError) as error:
+                self._complain(file, "", f"cannot be read: {error}")
+                continue
+            if len(data) > LONGEST_SCHEMA:
+                self._complain(file, "", f"has more than {LONGEST_SCHEMA:,} bytes")
+            elif taken is not None:
+                self._complain(file, "", f"the name is taken by {taken.file}")
+            else:
+                self.schemas[name] = Entry(str(file), source, text)
 
     def _document(self, file: Traversable, schema: str) -> dict[str, Any] | None:
         try:
@@ -156,52 +189,14 @@ def _naming(
 
 
 @cache
-def _validator(schema: str) -> tuple[Mapping[str, Any], Any]:
-    import jsonschema_rs  # 20 ms, for overlays and checks only
-
-    text = shipped().joinpath("schemas", schema).read_text(encoding="utf-8")
-    options = jsonschema_rs.RegexOptions()  # the engine without backtracking: linear time
-    loaded = json.loads(text)
-    validator = jsonschema_rs.Draft202012Validator(
-        loaded, pattern_options=options, offline=True, mask=_VALUE
-    )
-    return loaded, validator
+def _schema(name: str) -> str:
+    return shipped().joinpath(SCHEMAS, name).read_text(encoding="utf-8")
 
 
 def _against_schema(doc: Mapping[str, Any], schema: str) -> Iterator[tuple[str, str]]:
     """All that the schema says against *doc*, as key and reason."""
-    loaded, validator = _validator(schema)
     free: dict[str, Any] = {"payload": {}} if isinstance(doc.get("payload"), dict) else {}
     # Dates are TOML's own: null stands for them, which no key takes; inside a payload all goes.
     plain = json.loads(json.dumps({**doc, **free}, default=lambda _: None))
-    for error in validator.iter_errors(plain):
-        yield from _explained(error, loaded)
-
-
-def _explained(error: Any, schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    path, facts = list(error.instance_path), error.kind.as_dict()
-    if error.kind.name == "additionalProperties":
-        for key in facts["unexpected"]:
-            yield _dotted([*path, key]), "unknown key"
-    elif error.kind.name == "required":
-        yield _dotted([*path, facts["property"]]), "is missing"
-    elif error.kind.name == "enum":
-        options = ", ".join(map(str, facts["options"]))
-        yield _dotted(path), f"{echo(str(error.instance))!r} is not one of {options}"
-    else:
-        meant = _description(schema, error.schema_path[:-1])
-        message = error.message.replace(_VALUE, echo(json.dumps(error.instance)))
-        yield _dotted(path), f"{message}; it wants {meant}" if meant else message
-
-
-def _description(schema: Any, path: Iterable[str | int]) -> str | None:
-    """What the schema says in words about the place where a keyword failed."""
-    for step in path:
-        schema = schema[step]
-    words: str | None = schema.get("description")
-    return words
-
-
-def _dotted(path: Iterable[str | int]) -> str:
-    parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return "".join(parts).removeprefix(".")
+    for problem in check(Document(value=plain, place=1), _schema(schema)):
+        yield problem.field, problem.detail

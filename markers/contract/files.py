@@ -4,12 +4,13 @@ What may live here: finding files, TOML to dictionaries, dictionaries to ``Famil
 What may not: any judgement of what a file says (``rules``) and any meaning of the whole
 (``contract``).
 
-A directory of the registry's format holds ``families/NAME.toml`` and ``rows/ID.toml``; whatever
-else lies beside these is not looked at.
+A directory of the registry's format holds ``families/NAME.toml``, ``rows/ID.toml`` and
+``schemas/NAME.schema.json``; whatever else lies beside these is not looked at.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -23,10 +24,15 @@ if TYPE_CHECKING:
 
 FAMILIES = "families"
 ROWS = "rows"
-_SUFFIX = ".toml"
+SCHEMAS = "schemas"
+ROW_SCHEMA = "row.schema.json"
+FAMILY_SCHEMA = "family.schema.json"
+_TOML = ".toml"
+_SCHEMA = ".schema.json"
 _PAYLOAD = "\n[payload"
 _FAMILY_TEXTS = (
-    *("name", "validator", "empty", "deletable", "immutable", "gap"),
+    *("name", "schema", "validator", "reader"),
+    *("empty", "deletable", "immutable", "gap", "command"),
     *("key", "writer", "selection", "cache", "notes"),
 )
 _ROW_TEXTS = ("id", "shape", "write", "gap", "fungibility", "notes")
@@ -43,14 +49,23 @@ def shipped() -> Traversable:
 
 def listing(folder: Traversable) -> dict[str, Traversable]:
     """The TOML files of one folder by their name without suffix, sorted; none without a folder."""
+    return {file.name.removesuffix(_TOML): file for file in _files(folder, _TOML)}
+
+
+def schema_listing(root: Traversable) -> dict[str, Traversable]:
+    """The schemas of a registry's directory by file name, sorted."""
+    return {file.name: file for file in _files(root.joinpath(SCHEMAS), _SCHEMA)}
+
+
+def _files(folder: Traversable, suffix: str) -> list[Traversable]:
     if not folder.is_dir():
-        return {}
-    found = {file.name.removesuffix(_SUFFIX): file for file in folder.iterdir() if _counts(file)}
-    return dict(sorted(found.items()))
+        return []
+    found = (file for file in folder.iterdir() if _counts(file, suffix))
+    return sorted(found, key=lambda file: file.name.removesuffix(suffix))
 
 
-def _counts(file: Traversable) -> bool:
-    return file.name.endswith(_SUFFIX) and not file.name.startswith(".") and file.is_file()
+def _counts(file: Traversable, suffix: str) -> bool:
+    return file.name.endswith(suffix) and not file.name.startswith(".") and file.is_file()
 
 
 class Shelf(Mapping[str, T]):
@@ -107,6 +122,15 @@ def shipped_family(text: str) -> Family:
 def shipped_row(text: str) -> Row:
     """Build a row from a file that the tests have proved."""
     return row_of(tomllib.loads(text))
+
+
+def shipped_labels() -> tuple[re.Pattern[str], str]:
+    """The form of a survival label, and the same in words: the schema of rows holds both."""
+    import json  # only for those who judge labels outside of rows
+
+    schema = json.loads(shipped().joinpath(SCHEMAS, ROW_SCHEMA).read_text(encoding="utf-8"))
+    label = schema["properties"]["survival"]["items"]["properties"]["label"]
+    return re.compile(label["pattern"]), label["description"]
 
 
 def family_of(doc: Mapping[str, Any]) -> Family:

@@ -8,14 +8,17 @@ list them.  What may not: reading files (``book``) and what becomes of a problem
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 
 from .. import codec
 from ..model import Family, Row, Scope
+from ..payload.problems import likely
 from . import overlap
 from .book import CUT, Book, Entry, Problem
+from .names import READERS, STEPS, VALIDATORS
+from .schemas import faults
 
 Finding = tuple[str, str]
 """Key and reason."""
@@ -42,10 +45,15 @@ def judge(book: Book, *, since: int = 0) -> list[Problem]:
     for row in book.rows.values():
         if row.source >= since:
             found += _told(row, _row_among(row, book))
+    for schema in book.schemas.values():
+        if schema.source >= since:
+            found += _told(schema, faults(schema.value))
     return found + list(_clashes(book, since))
 
 
-def _told(entry: Entry[Family] | Entry[Row], findings: Iterator[Finding]) -> list[Problem]:
+def _told(
+    entry: Entry[Family] | Entry[Row] | Entry[str], findings: Iterator[Finding]
+) -> list[Problem]:
     return [Problem(entry.file, key, reason[:CUT]) for key, reason in findings]
 
 
@@ -118,6 +126,30 @@ def _inside(family: Family) -> Iterator[Finding]:
         yield "carriers", f"only blocks and pointers have carriers, and this is a {family.scope}"
 
 
+def _called(family: Family) -> Iterator[Finding]:
+    """The code that it names must be there."""
+    named = [("validator", family.validator, VALIDATORS), ("reader", family.reader, READERS)]
+    named += [(f"steps[{at}]", step, STEPS) for at, step in enumerate(family.steps)]
+    for key, name, known in named:
+        if name is not None and name not in known:
+            yield key, f"there is none of the name {name!r}{_meant(name, known)}"
+
+
+def _schema(family: Family) -> Iterator[Finding]:
+    if family.validator == "fenced-yaml" and not family.schema:
+        yield "schema", "is missing: fenced-yaml judges a payload by it"
+    if family.schema and not family.validator and family.scope is not Scope.COMMENT:
+        yield (
+            "validator",
+            f"is missing: only a comment is judged by its schema alone, no {family.scope}",
+        )
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    near = likely(name, known)
+    return f"; did you mean {near}?" if near else ""
+
+
 _OF_A_FAMILY: tuple[Callable[[Family], Iterator[Finding]], ...] = (
     _form,
     _placeholders,
@@ -127,11 +159,15 @@ _OF_A_FAMILY: tuple[Callable[[Family], Iterator[Finding]], ...] = (
     _shape,
     _gap,
     _inside,
+    _called,
+    _schema,
 )
 
 
 def _family_among(entry: Entry[Family], book: Book) -> Iterator[Finding]:
     family = entry.value
+    if family.schema and family.schema not in book.schemas:
+        yield "schema", f"there is no schemas/{family.schema}{_meant(family.schema, book.schemas)}"
     for at, name in enumerate(family.carriers):
         carrier = book.families.get(name)
         if carrier is None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..codec import lines_of, matches
 from ..errors import Refused
-from ..model import Family, Marker, Scope, Status, Surface
+from ..model import Family, Marker, Reason, Scope, Status, Surface
 from . import mentions, secrets
 from .compose import Composed, compose, decode, legal, payload_of
 from .fences import Blocks, blocks
@@ -23,7 +23,17 @@ from .live_lines import faults, never_closed
 from .lookalikes import Known
 from .secrets import safe_echo
 
-__all__ = ["Checked", "Composed", "Known", "Policy", "check", "compose", "decode", "legal"]
+__all__ = [
+    "Checked",
+    "Composed",
+    "Known",
+    "Policy",
+    "as_given",
+    "check",
+    "compose",
+    "decode",
+    "legal",
+]
 
 MAX_BYTES = 262_144
 """What GitHub takes for a comment, in UTF-8 bytes."""
@@ -54,6 +64,12 @@ class Checked:
     """``code: detail``."""
 
 
+def as_given(reason: Reason, in_front: int) -> Reason:
+    """The same reason with the line of what the caller handed over, *in_front* lines earlier."""
+    line = reason.line - in_front if reason.line else None
+    return replace(reason, line=line if line and line > 0 else None)
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What one rule found: a refusal unless *warns*; *line* counts in the candidate."""
@@ -76,6 +92,7 @@ class Case:
     surface: Surface | None
     contract: Known
     policy: Policy
+    command: str
 
     @cached_property
     def lines(self) -> list[str]:
@@ -110,17 +127,19 @@ def check(
     surface: Surface | None,
     contract: Known,
     policy: Policy,
+    command: str = "write",
 ) -> Checked:
     """Check *composed* by every rule; the answer holds the text to write.
 
-    *surface* is where it is meant to go, None where that is not known yet.  Raises ``Refused`` with
+    *surface* is where it is meant to go, None where that is not known yet; *command* is who asks,
+    since some families have a command of their own.  Raises ``Refused`` with
     the first refusal in the table's order.  Lines are named as the caller counts them, without what
     was put in front.
     """
     candidate = composed.text
     if policy.mentions == "neutralise":
         candidate = mentions.neutralise(candidate, most=policy.max_bytes)
-    case = Case(candidate, composed.in_front, marker, family, surface, contract, policy)
+    case = Case(candidate, composed.in_front, marker, family, surface, contract, policy, command)
     warnings = []
     for rule in RULES:
         for found in rule(case):
@@ -130,6 +149,7 @@ def check(
     return Checked(candidate, tuple(warnings))
 
 
+_UNDOING = ("restore", "recover")
 _WHY = {
     Scope.BLOCK: "it is a block inside a comment of another family",
     Scope.POINTER: "it is a pointer inside a comment of another family",
@@ -142,9 +162,13 @@ _WHY = {
 
 
 def family_is_writable(case: Case) -> Iterator[Finding]:
-    """Retired, reserved and hygiene-only families, and what is no comment, are not written."""
+    """Retired, reserved and hygiene-only families, and what is no comment, are not written.
+
+    A family that one command alone writes may also be settled and brought back.
+    """
     family = case.family
-    if not family.writable:
+    own = family.command is not None and case.command in (family.command, *_UNDOING)
+    if not family.writable and not own:
         default = _WHY.get(family.scope) or _WHY.get(family.status) or "nothing writes it"
         why = family.gap or default
         yield Finding("family-not-writable", f"{family.name} is not written by this tool: {why}")

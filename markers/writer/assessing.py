@@ -11,8 +11,10 @@ from ..errors import Conflict, Refused
 from ..model import Action, Shape, Surface
 from ..plan import Governing, Plan, Question, decide
 from ..selection import Selection, author_name, is_mine, needs_identity, select
+from ..steps import after
 from ..thread import FULL, NEARLY_FULL, Look, look, only
 from .call import Call
+from .drafting import draft
 from .settling import shape_of
 
 _NAMES = {Surface.ISSUE: "an issue", Surface.PULL_REQUEST: "a pull request"}
@@ -22,12 +24,19 @@ def observe(call: Call) -> Look:
     """Read the thread and prove its surface; who we are is asked beside it when that may matter."""
     glance, call.glance = call.glance, None
     identify = shape_of(call) is Shape.UPSERT
-    seen = glance or see(call, call.order.marker.text, identify=identify)
+    seen = glance or see(call, *markers_of(call), identify=identify)
+    call.seen = seen
     call.surface = proved_surface(call, seen)
     if seen.total >= NEARLY_FULL:
         place = call.order.thread
         call.warn("thread-nearly-full", f"{place} holds {seen.total} of {FULL} comments")
     return seen
+
+
+def markers_of(call: Call) -> tuple[str, ...]:
+    """The markers that one look serves: the call's own, and those that its steps will edit."""
+    own = call.order.marker
+    return (own.text, *(step.target(own) for step in after(call.order.family)))
 
 
 def see(call: Call, *markers: str, identify: bool) -> Look:
@@ -58,9 +67,13 @@ def proved_surface(call: Call, seen: Look) -> Surface:
     return surface
 
 
-def assess(call: Call, seen: Look, body: str) -> tuple[Selection, Plan]:
-    """Tell the matches apart and plan; a remembered identity is asked again before it refuses."""
+def assess(call: Call, seen: Look, given: str) -> tuple[Selection, Plan, str]:
+    """Tell the matches apart, make the body for what governs, and plan.
+
+    *given* is the checked candidate.  A remembered identity is asked again before it refuses.
+    """
     selection = selection_of(call, seen)
+    body = draft(call, given, selection.governing)
     plan = decide(_question(call, selection, body))
     suspect = plan.reason is not None and plan.reason.code == "foreign-canonical"
     if suspect and not call.memory.asked:
@@ -72,7 +85,7 @@ def assess(call: Call, seen: Look, body: str) -> tuple[Selection, Plan]:
         call.warn(
             "duplicates", f"comments {ids} all carry {call.order.marker.text}; the first governs"
         )
-    return selection, plan
+    return selection, plan, body
 
 
 def selection_of(call: Call, seen: Look) -> Selection:
@@ -103,6 +116,7 @@ def _question(call: Call, selection: Selection, body: str) -> Question:
         governing=governing,
         expect=order.expect,
         take_over=order.take_over,
+        always=order.always,
     )
 
 

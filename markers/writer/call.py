@@ -11,7 +11,7 @@ from functools import cached_property
 
 from ..clock import Deadline
 from ..codec import lines_of, normalise, sha256
-from ..errors import Denied, MarkersError, NotVerified, Unavailable, Unknown
+from ..errors import Denied, Incomplete, MarkersError, NotVerified, Unavailable, Unknown
 from ..journal.interface import Journal, Kind, Record
 from ..memory import Memory
 from ..model import (
@@ -20,54 +20,17 @@ from ..model import (
     Change,
     Comment,
     Extra,
-    Family,
-    Marker,
     Reason,
     Shape,
     Surface,
-    Thread,
     WriteResult,
 )
 from ..setup import Setup
 from ..thread import Look
 from ..transport.interface import Stored, Transport
+from .order import Landed, Order
 
 METHODS = ("GET", "POST", "PATCH", "DELETE")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What the caller wants of one write."""
-
-    thread: Thread
-    family: Family
-    marker: Marker
-    payload: str = ""
-    surface: Surface | None = None
-    """The caller's own idea of the surface, checked against the registry and the thread."""
-    expect: str | None = None
-    """Hash of the body that must govern now, or ``absent``."""
-    take_over: bool = False
-    verify: str = "response"
-    fold_extras: bool = False
-    dry_run: bool = False
-    command: str = "write"
-    burst: str | None = None
-    """Names this entry of its manifest, so that running the manifest again does not post twice."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Landed:
-    """A comment that was written before the look that is being planned on."""
-
-    comment: Comment
-    marker: str
-    action: Action
-    """What its success is called."""
-    before: Comment | None = None
-    """The comment as it was, for an update by this call."""
-    ours: bool = False
-    """Whether this call wrote it; else an interrupted one that meant the same."""
 
 
 @dataclass(kw_only=True)
@@ -80,9 +43,20 @@ class Call:
     surface: Surface | None = None
     extras: tuple[Extra, ...] = ()
     warnings: list[str] = field(default_factory=list)
+    checks: tuple[str, ...] = ()
+    """Those of the warnings that came from the last check of the body."""
+    preserved: tuple[str, ...] = ()
+    in_front: int = 0
+    """How many lines of the candidate the caller did not hand over."""
+    body: str = ""
+    """The checked body, as planned last; steps may make it anew for each look."""
+    stands: Comment | None = None
+    """The comment that the last result names."""
     request_ids: list[str] = field(default_factory=list)
     intent: AuditRef | None = None
     """The intent of this call that has no outcome yet."""
+    recovered: list[Landed] = field(default_factory=list)
+    """What interrupted calls had written of the same marker, until the first plan is made."""
     landed: Landed | None = None
     """What stands on GitHub already of what this call wants to write."""
     pending: list[AuditRef] = field(default_factory=list)
@@ -103,6 +77,12 @@ class Call:
     """Whether what is written is settled later, together with others."""
     unsettled: Look | None = None
     """The look on which something was written that is still to be settled."""
+    seen: Look | None = None
+    """The look that was planned on last."""
+    follows: bool = False
+    """Whether it stands, and only the edits that belong to it are still to be made."""
+    followed: list[tuple[str, Comment]] = field(default_factory=list)
+    """Marker and comment of the edits that the steps after this write have made."""
 
     @classmethod
     def begin(cls, setup: Setup, order: Order, deadline: Deadline | None = None) -> Call:
@@ -133,6 +113,11 @@ class Call:
         warning = f"{code}: {detail}"
         if warning not in self.warnings:
             self.warnings.append(warning)
+
+    def checked(self, warnings: tuple[str, ...]) -> None:
+        """Keep the warnings of a check, in the place of those of the check before."""
+        others = [each for each in self.warnings if each not in self.checks]
+        self.warnings, self.checks = [*warnings, *others], warnings
 
     def heard(self, stored: Stored) -> Comment:
         """Keep the request id of an answer and hand on its comment."""
@@ -234,7 +219,7 @@ class Call:
     ) -> WriteResult:
         """Compose the result; *body* is the text that was meant."""
         order = self.order
-        shown = comment or before
+        self.stands = shown = comment or before
         return WriteResult(
             action=action,
             reason=reason,
@@ -249,6 +234,7 @@ class Call:
             previous_sha256=sha256(before.body) if before else None,
             change=None if body is None else change_of(before.body if before else "", body),
             extras=self.extras,
+            preserved=self.preserved,
             warnings=tuple(self.warnings),
             requests=self.requests(),
             audit=audit,
@@ -260,7 +246,9 @@ class Call:
         An outcome that is unknown stays an open intent: the next write or ``recover`` settles it.
         What this call has written is never said to be unwritten, whatever failed afterwards.
         """
-        if isinstance(error, Unavailable | Denied) and self.landed and self.landed.ours:
+        if isinstance(error, Unavailable | Denied) and self.follows:
+            error = _not_followed(error, self.result(error.action, comment=self.stands))
+        elif isinstance(error, Unavailable | Denied) and self.landed and self.landed.ours:
             error = _not_settled(error, self.result(error.action, comment=self.landed.comment))
         known = error.result or self.result(error.action)
         ref = self.intent
@@ -306,6 +294,14 @@ class Call:
 def _not_settled(error: MarkersError, result: WriteResult) -> NotVerified:
     detail = f"comment {result.comment_id} was written, but what follows a write failed: {error}"
     return NotVerified("not-settled", detail, result=result)
+
+
+def _not_followed(error: MarkersError, result: WriteResult) -> Incomplete:
+    detail = (
+        f"comment {result.comment_id} stands, but the edit that belongs to it could not be made: "
+        f"{error}; run the same write again"
+    )
+    return Incomplete("not-followed", detail, result=result)
 
 
 def change_of(before: str, after: str) -> Change:

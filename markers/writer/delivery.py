@@ -222,7 +222,8 @@ def _delete(call: Call, target: Comment) -> None:
 
 def _still_there(call: Call, target: Comment, seen: Look) -> None:
     """Read the target again where the look is old or the caller relies on it (4.7)."""
-    relied_on = call.order.expect is not None or (call.order.family.steps and not call.replanned)
+    made_for_it = bool(call.order.family.steps) or call.order.revise is not None
+    relied_on = call.order.expect is not None or made_for_it
     if not relied_on and clock.monotonic() - seen.began <= call.setup.timing.fresh:
         return
     now = current(call, target.id)

@@ -16,8 +16,9 @@ from ..journal.interface import Entry, Record
 from ..model import Action, Comment, Family, Marker, Reason, Repo, Scope, Shape, Status, Thread
 from ..plan import Effect, effect_of_edit
 from ..setup import Setup
-from .call import Call, Landed, Order
+from .call import Call
 from .delivery import current, remove, search
+from .order import Landed, Order
 from .settling import winner_over
 
 LANDED = "landed"

@@ -77,7 +77,7 @@ def winner_over(call: Call, own: Comment, later: Look) -> Match | None:
     """
     selection = rivals(call, own, later)
     below = [match for match in selection.trusted if match.comment.id < own.id]
-    if not below:
+    if not below or call.order.always:
         return None
     if shape_of(call) is Shape.UPSERT:
         return below[0]

@@ -7,9 +7,11 @@ from ..model import Action, Repo, Thread, WriteResult
 from ..selection import author_name, is_mine
 from ..setup import Setup
 from .assessing import observe, selection_of
-from .call import Call, Order
+from .attempts import planned_again
+from .call import Call
 from .delivery import remove
-from .protocol import in_rounds, planned_again, told, write
+from .order import Order
+from .protocol import in_rounds, told, write
 from .recovery import marker_of, settle_thread
 
 

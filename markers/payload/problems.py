@@ -1,0 +1,71 @@
+"""What is wrong with a payload, told so that a person finds it and a program names it.
+
+What may live here: the value, its bounds, and how a place inside a payload is spelled.  What may
+not: any rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..errors import ECHO, echo
+from ..model import Reason
+
+MOST = 50
+"""How many problems of one payload are told; whoever has more has the same one again and again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What is wrong, where: *line* counts in the comment's body from 1."""
+
+    code: str
+    """The rule, in kebab case: ``missing``, ``type``, ``enum``, ``schema-version`` and so on."""
+    detail: str
+    """One sentence that shows at most 80 characters of the value."""
+    field: str = ""
+    """Dotted path such as ``entries[2].severity``; empty for the payload as a whole."""
+    line: int | None = None
+    warns: bool = False
+    """Whether it is only told, and refuses nothing."""
+
+    def reason(self) -> Reason:
+        """The same for JSON: the field goes before the detail."""
+        detail = f"{self.field}: {self.detail}" if self.field else self.detail
+        return Reason(code=self.code, detail=detail, line=self.line)
+
+
+class Flawed(Exception):
+    """A payload that cannot be read at all; *problems* say why, *problem* is the first of them."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__(problems[0].detail)
+        self.problems = problems
+
+    @property
+    def problem(self) -> Problem:
+        """The first one."""
+        return self.problems[0]
+
+
+def told(found: Sequence[Problem], beyond: int = 0) -> tuple[Problem, ...]:
+    """The first ``MOST`` problems and, as a last one, how many there are *beyond* them."""
+    beyond += max(0, len(found) - MOST)
+    more = Problem(code="more", detail=f"there are {beyond:,} more problems of this payload")
+    return (*found[:MOST], more) if beyond else tuple(found)
+
+
+def dotted(path: Iterable[str | int]) -> str:
+    """Spell a path such as ``entries[2].severity``, at most 80 characters of it."""
+    parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return echo("".join(parts).removeprefix("."))
+
+
+def likely(word: str, known: Iterable[str]) -> str | None:
+    """Which of the *known* words was probably meant; letter case does not count."""
+    from difflib import get_close_matches  # only for those who mistype
+
+    by_case = {each.lower(): each for each in known}
+    near = get_close_matches(word.lower()[:ECHO], by_case, n=1)
+    return by_case[near[0]] if near else None

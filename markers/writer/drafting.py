@@ -1,0 +1,92 @@
+"""From the payload to the body that is written: composed, carried on by steps, checked in full.
+
+What may live here: steps 2, 3 and 5 of the protocol (design, section 4), and what steps ask to be
+read for them.  What may not: any write, and what a step means (``steps``).
+"""
+
+from __future__ import annotations
+
+from .. import hygiene
+from ..errors import Invalid, Refused
+from ..hygiene import Composed
+from ..selection import Match, in_first_tier, is_mine
+from ..steps import Before, Pointed, Seen, before
+from ..validators import judge
+from .call import Call
+from .delivery import current
+
+
+def checked_candidate(call: Call) -> str:
+    """Compose the candidate and check all that can be checked without a request.
+
+    A body that is made from what governs cannot be checked before that is known: it is empty here.
+    """
+    order = call.order
+    if order.revise is not None:
+        return ""
+    composed = hygiene.compose(order.payload, order.marker, call.setup.contract)
+    call.in_front = composed.in_front
+    return _checked(call, composed)
+
+
+def draft(call: Call, given: str, governing: Match | None) -> str:
+    """The body to write beside what governs now; *given* is the checked candidate.
+
+    What a step has changed is checked again like what a caller hands over.
+    """
+    order, there = call.order, governing.comment if governing else None
+    call.preserved = ()
+    if order.revise is not None:
+        call.body = _checked(call, Composed(order.revise(there.body if there else None)))
+        return call.body
+    call.body = given
+    seen = Seen(marker=order.marker, candidate=given, governing=there)
+    for step in before(order.family):
+        if order.preserve or not step.preserves:
+            seen = _stepped(call, step, seen)
+    if seen.candidate != given:
+        call.body = _checked(call, Composed(seen.candidate))
+    return call.body
+
+
+def _stepped(call: Call, step: Before, seen: Seen) -> Seen:
+    targets = {each: _pointed(call, each) for each in step.reads(seen)}
+    try:
+        prepared = step.apply(seen, targets)
+    except Refused as error:
+        error.reason = hygiene.as_given(error.reason, call.in_front)
+        raise
+    call.preserved += prepared.preserved
+    for warning in prepared.warnings:
+        call.warn(*warning.split(": ", 1))
+    return Seen(marker=seen.marker, candidate=prepared.candidate, governing=seen.governing)
+
+
+def _pointed(call: Call, comment_id: int) -> Pointed | None:
+    """Read a comment that a pointer names; what cannot be read is an error, what is gone is not."""
+    comment = current(call, comment_id)
+    if comment is None:
+        return None
+    trusted = in_first_tier(comment, call.setup.trust) or is_mine(comment, call.memory.me())
+    here = comment.issue_url.rpartition("/")[2] == str(call.order.thread.number)
+    return Pointed(comment=comment, trusted=trusted, here=here)
+
+
+def _checked(call: Call, composed: Composed) -> str:
+    order, setup = call.order, call.setup
+    checked = hygiene.check(
+        composed,
+        order.marker,
+        family=order.family,
+        surface=order.surface,
+        contract=setup.contract,
+        policy=setup.policy,
+        command=order.command,
+    )
+    problems = judge(checked.candidate, order.marker, setup.contract)
+    wrong = [problem for problem in problems if not problem.warns]
+    if wrong:
+        raise Invalid([hygiene.as_given(each.reason(), composed.in_front) for each in wrong])
+    told = (f"{problem.code}: {problem.reason().detail}" for problem in problems)
+    call.checked((*checked.warnings, *told))
+    return checked.candidate
