@@ -40,6 +40,7 @@ ECHO = 80
 MASK = "***"
 """Stands for a token in what is shown."""
 # Letters and digits mixed, up to the end: what follows the first few may be most of a token.
+_LINE_AT = re.compile("\ue000([0-9]+)\ue001")
 _CUT_WORD = re.compile(r"(?=[\w\\-]*[0-9])(?=[\w\\-]*[A-Za-z])([\w\\-]{12})[\w\\-]+$", re.ASCII)
 
 
@@ -51,6 +52,19 @@ def echo(text: str) -> str:
     """
     seen = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[: ECHO + 1])
     return seen if len(seen) <= ECHO else _CUT_WORD.sub(r"\1", seen[: ECHO - 1]) + "…"
+
+
+def line_at(number: int) -> str:
+    """Name a line of the comment in a message; ``counted`` spells it as its reader counts.
+
+    What stands around the number cannot be seen, so that ``echo`` lets none of it through.
+    """
+    return f"\ue000{number}\ue001"
+
+
+def counted(text: str, in_front: int = 0) -> str:
+    """Spell the lines that a message names, *in_front* of which its reader has not written."""
+    return _LINE_AT.sub(lambda found: f"line {max(1, int(found[1]) - in_front)}", text)
 
 
 class MarkersError(Exception):

@@ -218,3 +218,15 @@ def test_every_problem_of_a_payload_is_told(at_forge: Shell, forge: Forge) -> No
     for word in ("port", "adapter", "evidence"):
         assert word in ran.document["reason"]["detail"]
     assert bodies(forge) == []
+
+
+def test_lines_are_those_of_the_users_file(at_forge: Shell) -> None:
+    """Line and the line that a message names count in the file, without marker and blank line."""
+    target = ("--family", "credit-input", "--number", N, "--param", "port=plan")
+    ran = at_forge.write("```yaml\nport: design\nport: plans\nadapter: a\n```\n", target=target)
+    assert "port: 'port' is there twice, see line 2 [line 3, rule duplicate-key]" in ran.err
+    assert "rule missing" in ran.err, "what else is wrong is told at once"
+    bad = "<!-- phase-containment-ledger-ref: 7 -->\n" * 2
+    ran = at_forge.write(bad)
+    assert "[line 2, rule block-twice]" in ran.err
+    assert "on line 1 already" in ran.err

@@ -13,7 +13,7 @@ from markers.body import Body
 from markers.codec import derive
 from markers.contract import load
 from markers.payload.fenced import Fenced, the_fence, the_fence_or_rest
-from markers.payload.problems import Flawed
+from markers.payload.flawed import Flawed
 from markers.validators import judge
 
 M = "<!-- credit-input-plan-12 -->"
@@ -24,7 +24,7 @@ def flaw(text: str) -> tuple[str, int | None, str]:
     with pytest.raises(Flawed) as caught:
         the_fence(Body(text))
     problem = caught.value.problem
-    return problem.code, problem.line, problem.detail
+    return problem.code, problem.line, problem.reason().detail
 
 
 @pytest.mark.parametrize(

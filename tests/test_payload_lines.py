@@ -11,8 +11,8 @@ from test_bounds import bounded
 
 from markers.payload.bullets import read_bullets, write_bullets
 from markers.payload.document import Document
+from markers.payload.flawed import Flawed
 from markers.payload.lines import read_lines
-from markers.payload.problems import Flawed
 
 
 def lines(text: str) -> Document:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from judging import refusals
 
 from markers.body import Body
+from markers.errors import counted
 from markers.payload.bullets import read_bullets
 from markers.payload.halt_report import LONGEST, NOTHING_LEFT, inert_line
 from markers.steps import Seen, before
@@ -89,7 +90,7 @@ def test_prose_around_the_object_is_dropped_with_a_warning() -> None:
     prepared = STEP.apply(Seen(marker=M, candidate=candidate, governing=None), {})
     assert prepared.candidate == SHOWN
     (warning,) = prepared.warnings
-    assert warning.startswith("prose-dropped: line 3")
+    assert counted(warning).startswith("prose-dropped: line 3")
 
 
 @pytest.mark.parametrize("payload", ["a: [", "- a", "just text", "", "evidence: [[1]]"])

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from test_bounds import bounded
 
 from markers.payload.document import Document
-from markers.payload.problems import MOST, Flawed, Problem
+from markers.payload.flawed import Flawed
+from markers.payload.problems import MOST, Problem
 from markers.payload.yaml12 import LIMIT, MOST_DEPTH, read_yaml
 
 SCALARS: dict[str, Any] = {
@@ -218,7 +219,7 @@ def test_what_is_refused(text: str, code: str, field: str, line: int) -> None:
 )
 def test_words(text: str, words: str) -> None:
     """A refusal says what is wrong and what to do."""
-    assert words in problems(text)[0].detail
+    assert words in problems(text)[0].reason().detail
 
 
 @pytest.mark.usefixtures("either")

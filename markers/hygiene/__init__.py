@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from ..codec import lines_of, matches
 from ..errors import Refused
-from ..model import Family, Marker, Reason, Scope, Status, Surface
+from ..model import Family, Marker, Scope, Status, Surface
 from . import mentions, secrets
 from .compose import Composed, compose, decode, legal, payload_of
 from .fences import Blocks, blocks
@@ -28,7 +28,6 @@ __all__ = [
     "Composed",
     "Known",
     "Policy",
-    "as_given",
     "check",
     "compose",
     "decode",
@@ -62,12 +61,6 @@ class Checked:
     candidate: str
     warnings: tuple[str, ...] = ()
     """``code: detail``."""
-
-
-def as_given(reason: Reason, in_front: int) -> Reason:
-    """The same reason with the line of what the caller handed over, *in_front* lines earlier."""
-    line = reason.line - in_front if reason.line else None
-    return replace(reason, line=line if line and line > 0 else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from typing import Any
 
 from ..errors import echo
 from .document import Document, Path, Place, repeated
-from .problems import Flawed, Problem, dotted, told
+from .flawed import Flawed
+from .problems import Problem, dotted, told
 
 _LONGEST = 10
 _BULLET = re.compile(r"- \*\*(?P<key>[^*\s](?:[^*\r\n]*[^*\s])?)\*\*:(?:[ \t]+(?P<value>.*))?\Z")

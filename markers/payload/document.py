@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ..errors import echo
+from ..errors import echo, line_at
 from .problems import Problem, dotted
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -39,7 +39,7 @@ class Document:
 def repeated(path: Path, line: int, first: Place) -> Problem:
     """A key that a mapping has twice, in *line* and where it stood *first*."""
     above = first if isinstance(first, int) else first[0]
-    detail = f"{echo(str(path[-1]))!r} is there twice, see line {above}"
+    detail = f"{echo(str(path[-1]))!r} is there twice, see {line_at(above)}"
     return Problem(code="duplicate-key", detail=detail, field=dotted(path), line=line)
 
 

@@ -14,7 +14,9 @@ import re
 from dataclasses import dataclass
 
 from ..body import Body, Fence
-from .problems import Flawed, Problem
+from ..errors import line_at
+from .flawed import Flawed
+from .problems import Problem
 
 _WORDS = (["yaml"], ["yml"])
 _TICKS = "```"
@@ -89,16 +91,19 @@ def _nearly(body: Body) -> tuple[int | None, str]:
         if not fence.at_line_start:
             return (
                 fence.first,
-                f"the one on line {fence.first} is indented, in a list or in a quote",
+                f"the one on {line_at(fence.first)} is indented, in a list or in a quote",
             )
     if yaml:
-        return yaml[0].first, f"the one on line {yaml[0].first} is made of tildes"
+        return yaml[0].first, f"the one on {line_at(yaml[0].first)} is made of tildes"
     hidden = _hidden(body)
     if hidden is not None:
-        return hidden, f"the one on line {hidden} stands inside an HTML comment or another fence"
+        return (
+            hidden,
+            f"the one on {line_at(hidden)} stands inside an HTML comment or another fence",
+        )
     if body.fences:
         first = body.fences[0].first
-        return first, f"the fence on line {first} does not say yaml"
+        return first, f"the fence on {line_at(first)} does not say yaml"
     return None, ""
 
 
@@ -113,7 +118,7 @@ def _twice(found: tuple[Fence, ...]) -> Problem:
     first, second = found[0].first, found[1].first
     return Problem(
         code="fence-twice",
-        detail=f"there is a ```yaml fence on line {first} and one on line {second}: "
+        detail=f"there is a ```yaml fence on {line_at(first)} and one on {line_at(second)}: "
         "the payload stands in exactly one",
         line=second,
     )
@@ -122,6 +127,6 @@ def _twice(found: tuple[Fence, ...]) -> Problem:
 def _unclosed(fence: Fence) -> Problem:
     return Problem(
         code="fence-unclosed",
-        detail=f"the ```yaml fence on line {fence.first} is never closed by a line of ``` alone",
+        detail=f"the ```yaml fence on {line_at(fence.first)} is never closed by a line of ```",
         line=fence.first,
     )

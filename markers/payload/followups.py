@@ -10,9 +10,10 @@ import re
 from dataclasses import dataclass
 
 from ..body import Body
-from ..errors import echo
+from ..errors import echo, line_at
 from .fenced import yaml_fences
-from .problems import Flawed, Problem
+from .flawed import Flawed
+from .problems import Problem
 
 STATES = ("proposed", "claimed", "consumed")
 """In the order in which they follow one another, one step at a time."""
@@ -36,7 +37,7 @@ def state_of(body: Body) -> State:
         raise Flawed(_problem(None, f"there is no line 'state: {STATES[0]}' before the payload"))
     if len(found) > 1:
         first, second = found[0].line, found[1].line
-        raise Flawed(_problem(second, f"there are two state lines, see line {first}"))
+        raise Flawed(_problem(second, f"there are two state lines, see {line_at(first)}"))
     if found[0].word not in STATES:
         detail = f"{echo(found[0].word)!r} is not one of {', '.join(STATES)}"
         raise Flawed(_problem(found[0].line, detail))

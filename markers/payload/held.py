@@ -7,8 +7,10 @@ means.
 from __future__ import annotations
 
 from ..blocks import Block
+from ..errors import line_at
 from .document import Document
-from .problems import Flawed, Problem
+from .flawed import Flawed
+from .problems import Problem
 from .yaml12 import read_yaml
 
 
@@ -22,7 +24,9 @@ def require_closed(block: Block, name: str) -> None:
         raise _unclosed(block, f"the {name} block that begins here is never closed by {end}")
     for number, line in enumerate(block.inner, block.inner_first):
         if not block.id and line.startswith("<!--"):
-            detail = f"the {name} block that begins here is not closed by --> before line {number}"
+            detail = (
+                f"the {name} block that begins here is not closed by --> before {line_at(number)}"
+            )
             raise _unclosed(block, f"{detail}, where another comment begins")
 
 

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 from ..errors import echo
 from .document import Document, Place, repeated
-from .problems import Flawed, Problem, dotted, told
+from .flawed import Flawed
+from .problems import Problem, dotted, told
 from .yaml12 import read_yaml
 
 _EMPTY = re.compile(r"[ \t]*(?:#.*)?\Z")

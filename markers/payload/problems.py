@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..errors import ECHO, echo
+from ..errors import ECHO, counted, echo
 from ..model import Reason
 
 MOST = 50
@@ -23,30 +23,22 @@ class Problem:
     code: str
     """The rule, in kebab case: ``missing``, ``type``, ``enum``, ``schema-version`` and so on."""
     detail: str
-    """One sentence that shows at most 80 characters of the value."""
+    """One sentence that shows at most 80 characters of the value, lines as ``line_at`` has them."""
     field: str = ""
     """Dotted path such as ``entries[2].severity``; empty for the payload as a whole."""
     line: int | None = None
     warns: bool = False
     """Whether it is only told, and refuses nothing."""
 
-    def reason(self) -> Reason:
-        """The same for JSON: the field goes before the detail."""
+    def reason(self, in_front: int = 0) -> Reason:
+        """The same for JSON: the field goes before the detail.
+
+        Lines are counted without the *in_front* that whoever reads it has not written; those have
+        no line then.
+        """
         detail = f"{self.field}: {self.detail}" if self.field else self.detail
-        return Reason(code=self.code, detail=detail, line=self.line)
-
-
-class Flawed(Exception):
-    """A payload that cannot be read at all; *problems* say why, *problem* is the first of them."""
-
-    def __init__(self, *problems: Problem) -> None:
-        super().__init__(problems[0].detail)
-        self.problems = problems
-
-    @property
-    def problem(self) -> Problem:
-        """The first one."""
-        return self.problems[0]
+        line = self.line - in_front if self.line and self.line > in_front else None
+        return Reason(code=self.code, detail=counted(detail, in_front), line=line)
 
 
 def told(found: Sequence[Problem], beyond: int = 0) -> tuple[Problem, ...]:

@@ -16,8 +16,9 @@ from typing import Any
 from ..blocks import Block
 from ..errors import echo
 from .document import Document
+from .flawed import Flawed
 from .held import read_block
-from .problems import Flawed, Problem
+from .problems import Problem
 from .spine_values import SLICE_ID
 
 ID_KEYS = ("step_id", "id")

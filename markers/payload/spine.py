@@ -32,8 +32,9 @@ from ..blocks import Block
 from ..body import BLANKS
 from ..errors import echo
 from .document import Document, Place, repeated
+from .flawed import Flawed
 from .held import require_closed
-from .problems import Flawed, Problem, dotted, likely, told
+from .problems import Problem, dotted, likely, told
 from .spine_values import FIELDS, SLICE_ID, TOP, Unfit, text_of, tokens
 
 _SCALAR = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*):(.*)")

@@ -16,7 +16,8 @@ from typing import Any
 
 from ..errors import echo
 from .document import Document, Path, Place, repeated
-from .problems import MOST, Flawed, Problem, dotted, told
+from .flawed import Flawed
+from .problems import MOST, Problem, dotted, told
 from .scalars import resolved
 
 LIMIT = 262_144
@@ -41,7 +42,8 @@ _COMPLEX = "?"
 def read_yaml(text: str, *, first_line: int = 1) -> Document:
     """Read one document; *first_line* is the line of *text*'s first line in the comment.
 
-    Raises ``Flawed`` with every problem that could be found, for any text that is not one.
+    Raises ``Flawed`` with every problem that could be found, for any text that is not one; where
+    keys stand twice and all else is well, with the document of their last values.
     """
     unreadable = _unreadable(text, first_line)
     if unreadable:
@@ -49,7 +51,9 @@ def read_yaml(text: str, *, first_line: int = 1) -> Document:
     builder = _Builder(first_line)
     builder.build(text)
     if builder.problems:
-        raise Flawed(*told(builder.problems, builder.beyond))
+        only_repeated = all(problem.code == "duplicate-key" for problem in builder.problems)
+        document = builder.document() if only_repeated else None
+        raise Flawed(*told(builder.problems, builder.beyond), document=document)
     return builder.document()
 
 

@@ -15,7 +15,7 @@ from ..body import Body
 from ..contract import Contract
 from ..model import Comment, Marker
 from ..payload.fenced import the_fence
-from ..payload.problems import Flawed
+from ..payload.flawed import Flawed
 from ..payload.yaml12 import read_yaml
 from .interface import Needs, Reader, Reading, View
 
@@ -86,7 +86,7 @@ def _fields(view: View) -> tuple[Mapping[str, Any], str | None]:
         fenced = the_fence(Body(mine.comment.body))
         value = read_yaml(fenced.text, first_line=fenced.first_line).value
     except Flawed as flawed:
-        return {}, flawed.problem.detail
+        return {}, flawed.problem.reason().detail
     if not isinstance(value, dict):
         return {}, "the payload is no mapping"
     return value, mine.refused.reason().detail if mine.refused else None

@@ -18,7 +18,7 @@ from ..codec import derive
 from ..contract import Contract
 from ..model import Comment, Marker
 from ..payload.fenced import the_fence_or_rest
-from ..payload.problems import Flawed
+from ..payload.flawed import Flawed
 from ..payload.yaml12 import read_yaml
 from .disclosure import counted, disclosed
 from .interface import Needs, Reader, Reading, Sighting, View
@@ -85,7 +85,7 @@ def _record(sighting: Sighting, phase: str) -> _Record | str:
         fenced = the_fence_or_rest(Body(sighting.comment.body))
         payload = read_yaml(fenced.text, first_line=fenced.first_line).value
     except Flawed as flawed:
-        return f"malformed: {flawed.problem.detail}"
+        return f"malformed: {flawed.problem.reason().detail}"
     if not isinstance(payload, dict):
         return "malformed: the payload is no mapping"
     return _Record(phase=phase, comment=sighting.comment, payload=payload)

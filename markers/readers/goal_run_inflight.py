@@ -15,7 +15,7 @@ from ..body import Body
 from ..contract import Contract
 from ..model import Comment, Marker
 from ..payload.bullets import read_bullets
-from ..payload.problems import Flawed
+from ..payload.flawed import Flawed
 from .disclosure import counted, disclosed
 from .interface import Needs, Reader, Reading, Sighting, View
 
@@ -76,7 +76,7 @@ def _run(sighting: Sighting) -> Run | str:
     try:
         fields = read_bullets(body.lines[1:], first_line=2).value
     except Flawed as flawed:
-        return flawed.problem.detail
+        return flawed.problem.reason().detail
     if not isinstance(fields, dict) or fields.get("status") not in (*LIVE, RESOLVED):
         return "it has no status that is known"
     return Run(comment=sighting.comment, fields=fields)

@@ -26,7 +26,7 @@ from ..codec import derive
 from ..contract import Contract
 from ..errors import echo
 from ..model import Comment, Marker
-from ..payload.problems import Flawed
+from ..payload.flawed import Flawed
 from ..payload.slices import named, read_slice
 from ..payload.spine import Spine, read_spine
 from ..selection import author_name

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from ..blocks import Block, find
 from ..body import BLANKS, Body
+from ..payload.flawed import Flawed
 from ..payload.held import require_closed
 from ..payload.known import PHASE_CONTAINMENT
 from ..payload.lines import read_lines
-from ..payload.problems import Flawed, Problem
+from ..payload.problems import Problem
 from .excerpts import excerpt
 
 _STAMP = re.compile(r"[ \t]*appended_at[ \t]*:")

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..body import Body
-from ..errors import Refused
+from ..errors import Refused, line_at
 from ..model import Comment
+from ..payload.flawed import Flawed
 from ..payload.followups import STATES, State, keys_in, state_of
-from ..payload.problems import Flawed
 from .interface import Before, Pointed, Prepared, Seen
 
 _NAMED = 5
@@ -35,7 +35,7 @@ def _apply(seen: Seen, _read: Mapping[int, Pointed | None]) -> Prepared:
 
 def _begins(now: State) -> None:
     if now.word != STATES[0]:
-        detail = f"line {now.line} says {now.word}, and a queue begins as {STATES[0]}"
+        detail = f"{line_at(now.line)} says {now.word}, and a queue begins as {STATES[0]}"
         raise Refused("state-first", detail, line=now.line)
 
 
@@ -43,7 +43,7 @@ def _compared(governing: Comment, now: State) -> Iterator[str]:
     try:
         earlier = state_of(Body(governing.body))
     except Flawed as flawed:
-        why = flawed.problem.detail
+        why = flawed.problem.reason().detail
         yield f"state-unreadable: comment {governing.id} has no state to compare with: {why}"
     else:
         _follows(earlier, now)
@@ -55,8 +55,8 @@ def _follows(earlier: State, now: State) -> None:
         return
     way = "goes back" if step < 0 else f"leaves out {STATES[1]}"
     detail = (
-        f"line {now.line} says {now.word}, and the queue is {earlier.word}: that {way}, and only "
-        "one step forward is allowed"
+        f"{line_at(now.line)} says {now.word}, and the queue is {earlier.word}: that {way}, and "
+        "only one step forward is allowed"
     )
     raise Refused("state-step", detail, line=now.line)
 

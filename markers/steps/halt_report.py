@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..body import BLANKS, Body
+from ..errors import line_at
 from ..payload.fenced import yaml_fences
+from ..payload.flawed import Flawed
 from ..payload.halt_report import is_handed_in, read_report, shown_report
-from ..payload.problems import Flawed
 from .interface import Before, Pointed, Prepared, Seen
 
 
@@ -33,7 +34,9 @@ def _prose(body: Body) -> tuple[str, ...]:
     fence = yaml_fences(body)[0]
     for number, line in enumerate(body.lines[1:], 2):
         if line.strip(BLANKS) and not fence.first <= number <= fence.last:
-            return (f"prose-dropped: line {number} and whatever else stands around the payload",)
+            return (
+                f"prose-dropped: {line_at(number)} and whatever else stands around the payload",
+            )
     return ()
 
 

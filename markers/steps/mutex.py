@@ -19,7 +19,7 @@ from ..codec import inert
 from ..errors import Conflict, Refused, echo
 from ..payload.bullets import read_bullets, write_bullets
 from ..payload.document import Document
-from ..payload.problems import Flawed
+from ..payload.flawed import Flawed
 
 UNRESOLVED, ADOPTED, RESOLVED = "unresolved", "adopted", "resolved"
 ADOPTER = "adopted_by_session_id"

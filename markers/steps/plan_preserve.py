@@ -15,7 +15,7 @@ from functools import partial
 
 from ..body import BLANKS, Body
 from ..codec import normalise
-from ..errors import Refused
+from ..errors import Refused, line_at
 from ..payload.known import LEDGER_REF
 from . import carried
 from .interface import Before, Pointed, Prepared, Seen
@@ -88,7 +88,7 @@ def _require_good(own: Iterable[Pointer], targets: _Targets) -> None:
     for pointer in own:
         why = fault(pointer, _target(pointer, targets))
         if pointer.kind in lines:
-            why = f"is a second one beside that on line {lines[pointer.kind]}"
+            why = f"is a second one beside that on {line_at(lines[pointer.kind])}"
         if why:
             detail = f"{pointer} {why}; take the line out or mend it"
             raise Refused("bad-pointer", detail, line=pointer.line)

@@ -14,8 +14,8 @@ from ..blocks import find
 from ..body import Body
 from ..codec import matches
 from ..errors import echo
+from ..payload.flawed import Flawed
 from ..payload.known import FRAME_SPINE, LEDGER_REF
-from ..payload.problems import Flawed
 from ..payload.spine import Spine, read_spine
 from .interface import Pointed
 from .known import LEDGER, SLICES, marker_text

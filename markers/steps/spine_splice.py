@@ -10,8 +10,8 @@ from ..blocks import find
 from ..body import Body
 from ..errors import Refused, echo
 from ..model import Comment, Marker
+from ..payload.flawed import Flawed
 from ..payload.known import FRAME_SPINE, SLICES_STAMP
-from ..payload.problems import Flawed
 from ..payload.spine import Spine, read_spine
 from .interface import After
 from .known import PLAN, marker_text

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ..blocks import Block, find
+from ..errors import line_at
 from ..payload.document import Document
+from ..payload.flawed import Flawed
 from ..payload.held import read_block
-from ..payload.problems import Flawed, Problem
+from ..payload.problems import Problem
 from .fenced_yaml import Rule, checked
 from .interface import Case
 
@@ -52,7 +54,7 @@ def alone(case: Case) -> Iterator[Problem]:
     if is_first(case) and len(blocks) > 1:
         name, first = case.family.name, blocks[0].first
         detail = (
-            f"there is a {name} block on line {first} already: with two, one reader may take this "
-            "and another that one, so a comment has one"
+            f"there is a {name} block on {line_at(first)} already: with two, one reader may take "
+            "this and another that one, so a comment has one"
         )
         yield Problem(code="block-twice", detail=detail, line=blocks[1].first)

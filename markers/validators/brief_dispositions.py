@@ -22,8 +22,9 @@ import re
 from collections.abc import Iterator
 
 from ..payload.document import Document
+from ..payload.flawed import Flawed
 from ..payload.held import read_block
-from ..payload.problems import Flawed, Problem
+from ..payload.problems import Problem
 from ..payload.schema import check
 from .block_rules import alone, the_block
 from .cross_fields import problem_at, repeated

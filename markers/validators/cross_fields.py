@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from ..errors import echo
+from ..errors import echo, line_at
 from ..payload.document import Document, Path
 from ..payload.problems import Problem, dotted
 from .interface import Case
@@ -58,7 +58,7 @@ def repeated(
         if not isinstance(text, str):
             continue
         if text in lines:
-            detail = f"{echo(text)!r} is there twice, see line {lines[text]}"
+            detail = f"{echo(text)!r} is there twice, see {line_at(lines[text])}"
             yield problem_at(document, (*path, key), "duplicate", detail, warns=warns)
         lines.setdefault(text, document.line_of((*path, key)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..errors import echo
+from ..errors import echo, line_at
 from ..payload.document import Document
 from ..payload.fenced import the_fence_or_rest, yaml_fences
 from ..payload.problems import Problem
@@ -54,7 +54,7 @@ def _left_open(case: Case, after: int) -> Iterator[Problem]:
         if fence.first > after and not fence.closed:
             detail = (
                 "this opens a fence that is never closed; if it was to close the payload, then "
-                f"backticks inside the payload closed it on line {after}: leave them out"
+                f"backticks inside the payload closed it on {line_at(after)}: leave them out"
             )
             yield Problem(code="backticks", detail=detail, line=fence.first)
 

@@ -13,7 +13,8 @@ from typing import TypeAlias
 from ..body import Body
 from ..payload.document import Document
 from ..payload.fenced import Fenced, the_fence
-from ..payload.problems import Flawed, Problem
+from ..payload.flawed import Flawed
+from ..payload.problems import Problem
 from ..payload.schema import check
 from ..payload.yaml12 import read_yaml
 from .cross_fields import unknown_version
@@ -40,8 +41,11 @@ def judged(
         fenced = payload(case.body)
         document = read_yaml(fenced.text, first_line=fenced.first_line)
     except Flawed as flawed:
-        return iter(flawed.problems)
-    return checked(case, document, versions=versions, rules=rules)
+        yield from flawed.problems
+        if flawed.document is None:
+            return
+        document = flawed.document
+    yield from checked(case, document, versions=versions, rules=rules)
 
 
 def checked(

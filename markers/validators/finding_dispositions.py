@@ -12,10 +12,12 @@ from typing import Any
 
 from ..blocks import find
 from ..body import Body, Fence
+from ..errors import line_at
 from ..model import Family
 from ..payload.document import Document, Path
 from ..payload.fenced import inside, yaml_fences
-from ..payload.problems import Flawed, Problem
+from ..payload.flawed import Flawed
+from ..payload.problems import Problem
 from ..payload.schema import check
 from ..payload.yaml12 import read_yaml
 from .cross_fields import entries, problem_at
@@ -34,7 +36,7 @@ def validate(case: Case) -> Iterator[Problem]:
     if line not in fences:
         yield _elsewhere(line, shown=line in case.body.fenced)
     elif line != (first := next(iter(fences))):
-        detail = f"a comment holds one such block, and the first stands on line {first}"
+        detail = f"a comment holds one such block, and the first stands on {line_at(first)}"
         yield Problem(code="block-twice", detail=detail, line=line)
     else:
         yield from _inside(case, fences[line], line)

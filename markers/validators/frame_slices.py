@@ -10,9 +10,10 @@ from collections.abc import Iterator
 
 from ..blocks import find
 from ..body import BLANKS, Body
-from ..errors import echo
+from ..errors import echo, line_at
+from ..payload.flawed import Flawed
 from ..payload.known import FRAME_SLICE, SLICES_STAMP
-from ..payload.problems import Flawed, Problem
+from ..payload.problems import Problem
 from ..payload.slices import read_slice
 from ..payload.times import STAMP_FORM, is_stamp
 from .interface import Case
@@ -36,7 +37,7 @@ def duplicate_slices(body: Body) -> Iterator[Problem]:
         except Flawed:
             continue
         if name in lines:
-            detail = f"the slice on line {lines[name]} has the id {name}, too"
+            detail = f"the slice on {line_at(lines[name])} has the id {name}, too"
             yield Problem(code="duplicate-slice-id", detail=detail, field="id", line=block.first)
         lines.setdefault(name, block.first)
 
@@ -52,7 +53,7 @@ def _stamp(body: Body) -> Iterator[Problem]:
         return
     first, *others = stamps
     for other in others:
-        detail = f"this is a second stamp: the first stands on line {first.first}"
+        detail = f"this is a second stamp: the first stands on {line_at(first.first)}"
         yield Problem(code="block-twice", detail=detail, line=other.first)
     if any(line.strip(BLANKS) for line in body.between(range(2, first.first))):
         detail = "the stamp is the first thing below the marker"

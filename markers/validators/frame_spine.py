@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
-from ..payload.problems import Flawed, Problem
+from ..payload.flawed import Flawed
+from ..payload.problems import Problem
 from ..payload.spine import Spine, read_spine
 from .block_rules import alone, the_block
 from .cross_fields import problem_at

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..payload.document import Document
+from ..payload.flawed import Flawed
 from ..payload.halt_report import is_handed_in, read_report
-from ..payload.problems import Flawed, Problem
+from ..payload.problems import Problem
 from .cross_fields import as_in_marker
 from .fenced_yaml import checked
 from .interface import Case

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from ..payload.bullets import read_bullets
 from ..payload.document import Document
-from ..payload.problems import Flawed, Problem
+from ..payload.flawed import Flawed
+from ..payload.problems import Problem
 from .cross_fields import as_in_marker
 from .fenced_yaml import checked
 from .interface import Case

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
-from ..errors import echo
+from ..errors import echo, line_at
 from ..payload.document import Document, Path
+from ..payload.flawed import Flawed
 from ..payload.held import read_block
-from ..payload.problems import Flawed, Problem
+from ..payload.problems import Problem
 from ..payload.schema import check
 from .block_rules import alone, the_block
 from .cross_fields import problem_at
@@ -67,7 +68,7 @@ def _once(document: Document, entries: _Entries) -> Iterator[Problem]:
             if not isinstance(name, str):
                 continue
             if name in lines:
-                detail = f"{echo(name)!r} is there twice, see line {lines[name]}"
+                detail = f"{echo(name)!r} is there twice, see {line_at(lines[name])}"
                 yield problem_at(document, place, "duplicate", detail)
             lines.setdefault(name, document.line_of(place))
 

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from ..blocks import Block, find
-from ..errors import echo
+from ..errors import echo, line_at
 from ..payload.document import Document
+from ..payload.flawed import Flawed
 from ..payload.held import require_closed
 from ..payload.lines import read_lines
-from ..payload.problems import Flawed, Problem
+from ..payload.problems import Problem
 from .block_rules import is_first, judged, the_block
 from .cross_fields import problem_at
 from .interface import Case
@@ -114,6 +115,6 @@ def _repeated(blocks: tuple[Block, ...]) -> Iterator[Problem]:
         if not isinstance(key, str):
             continue
         if key in lines:
-            detail = f"{echo(key)!r} is that of the block on line {lines[key]}, too"
+            detail = f"{echo(key)!r} is that of the block on {line_at(lines[key])}, too"
             yield problem_at(document, (_KEY,), "duplicate-finding-key", detail)
         lines.setdefault(key, block.first)

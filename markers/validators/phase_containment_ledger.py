@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..blocks import find
+from ..errors import line_at
 from ..payload.known import BRIEF_DISPOSITIONS, JUDGE_RULINGS, PHASE_CONTAINMENT
 from ..payload.problems import Problem
 from .interface import Case
@@ -25,9 +26,9 @@ def validate(case: Case) -> Iterator[Problem]:
         return
     (line, name), *others = sorted(heads)
     for other, kind in others:
-        detail = f"a {kind} head beside {name} on line {line}: which of the two reviews counts?"
+        detail = f"a {kind} head beside {name} on {line_at(line)}: which of the two reviews counts?"
         yield Problem(code="head-twice", detail=detail, line=other)
     for block in find(case.body, PHASE_CONTAINMENT)[:1]:
         if block.first < line:
-            detail = f"blocks stand below the head, and the {name} head is on line {line}"
+            detail = f"blocks stand below the head, and the {name} head is on {line_at(line)}"
             yield Problem(code="head-order", detail=detail, line=block.first)

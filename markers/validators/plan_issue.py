@@ -18,11 +18,13 @@ from typing import Any
 
 from ..blocks import find
 from ..body import Body
+from ..errors import line_at
 from ..model import Family
 from ..payload.document import Document
+from ..payload.flawed import Flawed
 from ..payload.front_matter import front_matter
 from ..payload.known import FRAME_SLICE, FRAME_SPINE, GOAL_CONTRACT
-from ..payload.problems import Flawed, Problem
+from ..payload.problems import Problem
 from ..payload.schema import check
 from ..payload.yaml12 import read_yaml
 from .frame_slices import duplicate_slices
@@ -53,7 +55,7 @@ def validate(case: Case) -> Iterator[Problem]:
     lines = front_matter(case.body)
     declared = [n for n in lines if _DECLARED.match(case.body.line(n))]
     if len(declared) > 1:
-        detail = f"line {declared[0]} declares the plan's variant already: a plan is of one"
+        detail = f"{line_at(declared[0])} declares the plan's variant already: a plan is of one"
         yield Problem(code="variant-twice", detail=detail, field=VARIANT, line=declared[1])
     yield from _front_matter(case, lines, sure=bool(declared))
     yield from duplicate_slices(case.body)
@@ -78,7 +80,7 @@ def _of_variant(body: Body, document: Document, value: Mapping[str, Any]) -> Ite
     line = document.line_of((VARIANT,))
     for family in APART.get(variant, ()) if isinstance(variant, str) else ():
         for block in find(body, family)[:1]:
-            detail = f"the plan is a {variant} by line {line}: it has no {family.name} block"
+            detail = f"the plan is a {variant} by {line_at(line)}: it has no {family.name} block"
             yield Problem(code="variant-block", detail=detail, line=block.first)
     if variant == BRIEF:
         yield from _sections(body, line)

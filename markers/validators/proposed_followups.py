@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from ..body import BLANKS
 from ..payload.document import Document
 from ..payload.fenced import yaml_fences
+from ..payload.flawed import Flawed
 from ..payload.followups import state_of
-from ..payload.problems import Flawed, Problem
+from ..payload.problems import Problem
 from .cross_fields import repeated
 from .fenced_yaml import judged
 from .interface import Case

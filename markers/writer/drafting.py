@@ -7,8 +7,10 @@ read for them.  What may not: any write, and what a step means (``steps``).
 from __future__ import annotations
 
 from .. import hygiene
-from ..errors import Invalid, Refused
+from ..errors import Invalid, Refused, counted
 from ..hygiene import Composed
+from ..model import Reason
+from ..payload.problems import Problem
 from ..selection import Match, in_first_tier, is_mine
 from ..steps import Before, Pointed, Seen, before
 from ..validators import judge
@@ -54,12 +56,18 @@ def _stepped(call: Call, step: Before, seen: Seen) -> Seen:
     try:
         prepared = step.apply(seen, targets)
     except Refused as error:
-        error.reason = hygiene.as_given(error.reason, call.in_front)
-        raise
+        raise _as_given(error.reason, call.in_front) from error
     call.preserved += prepared.preserved
     for warning in prepared.warnings:
-        call.warn(*warning.split(": ", 1))
+        call.warn(*counted(warning, call.in_front).split(": ", 1))
     return Seen(marker=seen.marker, candidate=prepared.candidate, governing=seen.governing)
+
+
+def _as_given(reason: Reason, in_front: int) -> Refused:
+    """A step's refusal with the lines of what the caller handed over."""
+    problem = Problem(code=reason.code, detail=reason.detail, line=reason.line)
+    given = problem.reason(in_front)
+    return Refused(given.code, given.detail, line=given.line)
 
 
 def _pointed(call: Call, comment_id: int) -> Pointed | None:
@@ -86,7 +94,7 @@ def _checked(call: Call, composed: Composed) -> str:
     problems = judge(checked.candidate, order.marker, setup.contract)
     wrong = [problem for problem in problems if not problem.warns]
     if wrong:
-        raise Invalid([hygiene.as_given(each.reason(), composed.in_front) for each in wrong])
-    told = (f"{problem.code}: {problem.reason().detail}" for problem in problems)
+        raise Invalid([problem.reason(composed.in_front) for problem in wrong])
+    told = (f"{each.code}: {each.reason(composed.in_front).detail}" for each in problems)
     call.checked((*checked.warnings, *told))
     return checked.candidate
