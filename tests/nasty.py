@@ -99,6 +99,8 @@ TEXTS: Mapping[str, Row] = {
     "a number each": ("", "123456789. ", ""),
     "stars": ("", "*", ""),
     "indented": ("", "\t\tx\n\n", ""),
+    "a deep quote, left open": ("> " * 2000 + "@a `\n", "b\n", ""),
+    "a deep list, left open": ("> - " * 1000 + "@a `\n", "b\n", ""),
     "a long table": ("| a |\n| - |\n", "| @a |\n", ""),
     "tables": ("", "|a|\n|-|\n", ""),
     "a wide table, short rows": ("|a" * 900 + "\n" + "|-" * 900 + "\n", "a\n", ""),

@@ -6,6 +6,7 @@ it is first asked, since most bodies need no answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -14,6 +15,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
+
+
+MOST_WORK = 500_000
+"""Levels times lines that the parser may have to look at; it looks at each line on each level."""
+_OPENING = re.compile(r">|[-*+](?=[ \t])|[0-9]+[.)](?=[ \t])")
+_CONTAINERS = re.compile(r"^[ \t]*+(?:(?:>|[-*+](?=[ \t])|[0-9]{1,9}[.)](?=[ \t]))[ \t]*+)++", re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +41,12 @@ def blocks(text: str) -> Blocks:
     """Read *text* as CommonMark with GitHub's tables; several rules ask about the same text.
 
     A fence may be nested in lists and quotes, may never be closed, and is none inside an HTML
-    block: a ``<!--`` comment that holds three backticks opens no code.
+    block: a ``<!--`` comment that holds three backticks opens no code.  A text that nests so much
+    that the parser would take minutes is read as prose throughout, which exempts nothing.
     """
+    if _depth(text) * (text.count("\n") + 1) > MOST_WORK:
+        whole = range(1, text.count("\n") + 2)
+        return Blocks(fenced=frozenset(), indented=frozenset(), prose=(whole,), html=())
     tokens = _parser().parse(text)
     return Blocks(
         fenced=frozenset(line for lines in _ranges(tokens, ("fence",)) for line in lines),
@@ -43,6 +54,12 @@ def blocks(text: str) -> Blocks:
         prose=tuple(dict.fromkeys(_ranges(tokens, ("inline",)))),
         html=tuple(_ranges(tokens, ("html_block",))),
     )
+
+
+def _depth(text: str) -> int:
+    """How many quotes and lists the deepest line opens; the parser follows no more than 20."""
+    openings = (len(_OPENING.findall(prefix)) for prefix in _CONTAINERS.findall(text))
+    return min(max(openings, default=0), 20)
 
 
 def _ranges(tokens: Iterable[Token], kinds: tuple[str, ...]) -> Iterator[range]:
