@@ -37,6 +37,8 @@ from .model import Action, Reason
 
 ECHO = 80
 """How many characters of what is refused a message may show."""
+FEW = 5
+"""How many of a list a message names."""
 MASK = "***"
 """Stands for a token in what is shown."""
 # Letters and digits mixed, up to the end: what follows the first few may be most of a token.
@@ -52,6 +54,12 @@ def echo(text: str) -> str:
     """
     seen = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[: ECHO + 1])
     return seen if len(seen) <= ECHO else _CUT_WORD.sub(r"\1", seen[: ECHO - 1]) + "…"
+
+
+def few(items: Sequence[object]) -> str:
+    """The first few of *items* for a message, and how many more there are."""
+    named = ", ".join(map(str, items[:FEW]))
+    return f"{named} and {len(items) - FEW:,} more" if len(items) > FEW else named
 
 
 def line_at(number: int) -> str:

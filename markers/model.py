@@ -25,6 +25,11 @@ class Surface(StrEnum):
     ISSUE = "issue"
     PULL_REQUEST = "pull-request"
 
+    @property
+    def spoken(self) -> str:
+        """As a sentence names it."""
+        return "an issue" if self is Surface.ISSUE else "a pull request"
+
 
 class Shape(StrEnum):
     """How a family is written: one comment that is rewritten, or one more comment each time."""

@@ -6,6 +6,9 @@ may not: who holds the lock (``readers.goal_run_inflight``), how a record reads 
 A lock is taken by posting a record and looking again: of the live ones the lowest comment id holds
 it.  The writer answers only once a listing shows our own record, so that two who post at the same
 time see each other; whoever is not the lowest resolves his own record.
+
+A record that is live holds the lock whatever else is wrong with it, but no text that breaks its
+family's rules is written.  So one with a slip is neither adopted nor resolved: a person mends it.
 """
 
 from __future__ import annotations
@@ -17,16 +20,19 @@ from typing import Any
 
 from . import clock
 from .codec import derive
-from .errors import Absent, Conflict, Refused
+from .errors import Absent, Conflict, Invalid, Refused, few
 from .model import Action, Comment, Family, Marker, Thread, WriteResult
-from .readers.goal_run_inflight import Run, elect
-from .readers.interface import Sighting
+from .readers.goal_run_inflight import elect
 from .reading import look_up
 from .setup import Setup
-from .steps.mutex import acquired, adopted, resolved
+from .steps.mutex import UNREADABLE, acquired, adopted, resolved
 from .writer import Order, amend, write
 
 FAMILY = "goal-run-inflight"
+_BY_HAND = (
+    "It holds the run lock all the same: on GitHub, correct what is wrong in it by hand, or delete "
+    "the comment, and try again."
+)
 
 
 def acquire(
@@ -64,11 +70,10 @@ def adopt(
 ) -> WriteResult:
     """Take over the run of the record that holds the lock: it stays the holder, as ``adopted``.
 
-    Raises ``Absent`` when nobody holds it.
+    Raises ``Absent`` when nobody holds it, ``Refused`` when its record has a slip.
     """
     order = _order(setup, thread, command, take_over=take_over)
-    revise = partial(adopted, session_id=adopter)
-    return amend(setup, replace(order, revise=_of_there(revise)), partial(_pick, None))
+    return _revised(setup, order, partial(adopted, session_id=adopter), None)
 
 
 def resolve(
@@ -82,11 +87,11 @@ def resolve(
 ) -> WriteResult:
     """Let go of the lock: the holder's record, or the one that *comment_id* names, is resolved.
 
-    Raises ``Absent`` when nobody holds it, ``Refused`` when that comment is no live record.
+    Raises ``Absent`` when nobody holds it, ``Refused`` when that comment is no live record or has a
+    slip.
     """
     order = _order(setup, thread, command, take_over=take_over)
-    revise = partial(resolved, reason=reason)
-    return amend(setup, replace(order, revise=_of_there(revise)), partial(_pick, comment_id))
+    return _revised(setup, order, partial(resolved, reason=reason), comment_id)
 
 
 def _order(setup: Setup, thread: Thread, command: str, *, take_over: bool = False) -> Order:
@@ -100,24 +105,44 @@ def _holder(setup: Setup, thread: Thread, marker: Marker) -> dict[str, Any] | No
     return holder
 
 
-def _of_there(revise: Callable[[str], str]) -> Callable[[str | None], str]:
+def _revised(
+    setup: Setup, order: Order, revise: Callable[[str], str], wanted: int | None
+) -> WriteResult:
+    """Change the live record that is *wanted*, else the holder's."""
+    picked: list[Comment] = []
+
+    def pick(comments: Sequence[Comment]) -> Comment:
+        picked[:] = [_pick(wanted, comments)]
+        return picked[0]
+
     def made(body: str | None) -> str:
         assert body is not None  # noqa: S101 - what is amended is there
         return revise(body)
 
-    return made
+    try:
+        return amend(setup, replace(order, revise=made), pick)
+    except Refused as error:
+        if picked and (isinstance(error, Invalid) or error.reason.code == UNREADABLE):
+            raise _slipped(error, picked[0]) from error
+        raise
+
+
+def _slipped(error: Refused, record: Comment) -> Refused:
+    """The refusal, with the comment that it is about and the way out."""
+    named = f"the record, comment {record.id}, breaks its family's rules: {error.reason.detail}"
+    reason = error.reason
+    result = replace(error.result, comment_id=record.id)
+    return Refused(reason.code, f"{named}. {_BY_HAND}", line=reason.line, result=result)
 
 
 def _pick(wanted: int | None, comments: Sequence[Comment]) -> Comment:
-    """The live record to change."""
-    live: tuple[Run, ...] = elect(
-        Sighting(line="", comment=comment, trusted=True) for comment in comments
-    ).live
+    """The live record to change, by the election that ``read`` tells of."""
+    live = elect(comments).live
     if not live:
         raise Absent("absent", "nobody holds the run lock: there is no live record")
     found = [run.comment for run in live if wanted in (None, run.comment.id)]
     if not found:
-        ids = ", ".join(str(run.comment.id) for run in live)
+        ids = few([run.comment.id for run in live])
         raise Refused("not-live", f"comment {wanted} is no live record; these are: {ids}")
     return found[0]
 
@@ -153,7 +178,7 @@ def _taken(
     )
     who = (
         f"comment {holder['comment_id']} by {holder['author']} holds the run lock "
-        f"({holder['status']}, since {holder['launched_at']})"
+        f"({holder['status']}, since {holder['launched_at'] or holder['created_at']})"
         if holder
         else "the run lock went to nobody"
     )

@@ -101,8 +101,8 @@ class Place:
         return self.root.joinpath(*self.parts)
 
     def refused(self, code: str, what: str) -> Refused:
-        """The refusal that says *what* is wrong with this path."""
-        return Refused(code, f"{echo(self.given)} {what}; {self.roots.hint()}")
+        """The refusal that says *what* is wrong with this path, where other roots are no help."""
+        return Refused(code, f"{echo(self.given)} {what}")
 
 
 def locate(path: str | os.PathLike[str], roots: Roots, *, cwd: Path) -> Place:
@@ -113,9 +113,9 @@ def locate(path: str | os.PathLike[str], roots: Roots, *, cwd: Path) -> Place:
     """
     text = os.fspath(path)
     if not text or "\0" in text or len(text) > LONGEST:
-        raise Refused("path-invalid", f"'{echo(text)}' is not a file name; {roots.hint()}")
+        raise Refused("path-invalid", f"'{echo(text)}' is not a file name")
     if ".." in text.split("/"):
-        raise Refused("path-parent", f"{echo(text)} has a '..' part; {roots.hint()}")
+        raise Refused("path-parent", f"{echo(text)} has a '..' part: name it without")
     whole = cwd / text
     for root in roots.directories:
         # The second spelling is for callers whose working directory is spelled without links.
@@ -149,8 +149,10 @@ def _step(place: Place, name: str, at: int | None) -> int:
 def _explained(place: Place, name: str, at: int | None, error: OSError) -> Refused:
     """Say why *name* could not be opened: systems differ in the number they give for a link."""
     if error.errno == errno.ENOENT:
-        root = f", nor does {place.root}: create that first" if at is None else ""
-        return place.refused("path-missing", f"does not exist{root}")
+        if at is not None:
+            return place.refused("path-missing", "does not exist")
+        root = f"nor does {place.root}: create that first; {place.roots.hint()}"
+        return place.refused("path-missing", f"does not exist, {root}")
     if error.errno == errno.ENAMETOOLONG:
         return place.refused("path-invalid", "has a name that is too long")
     try:
@@ -185,11 +187,13 @@ def missing_is_fine() -> Iterator[None]:
 def judge(place: Place, found: os.stat_result) -> None:
     """Refuse all but a regular file with one name; raises ``Refused`` (``path-...``)."""
     if stat.S_ISLNK(found.st_mode):
-        raise place.refused("path-symlink", "is a symbolic link")
+        raise place.refused("path-symlink", "is a symbolic link: name the file itself")
     if not stat.S_ISREG(found.st_mode):
         raise place.refused("path-not-regular", "is not a regular file")
     if found.st_nlink != 1:
-        raise place.refused("path-hard-link", f"is a file with {found.st_nlink} names (hard links)")
+        raise place.refused(
+            "path-hard-link", f"is a file with {found.st_nlink} names (hard links): copy it"
+        )
 
 
 def _open(place: Place) -> int:

@@ -48,6 +48,8 @@ class Question:
     take_over: bool = False
     always: bool = False
     """Whether a record is posted even if it says what the latest one says."""
+    revises: bool = False
+    """Whether the candidate is made from what governs: there is no hash to expect then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +129,9 @@ RULES: tuple[_Rule, ...] = (
         _conflict(
             "foreign-canonical",
             lambda q: (
-                f"comment {_there(q).id} was written by {_there(q).author}; read it, then "
-                f"pass --expect {_there(q).sha256} or --take-over"
+                f"comment {_there(q).id} was written by {_there(q).author}; read it, then pass "
+                + ("" if q.revises else f"--expect {_there(q).sha256} or ")
+                + "--take-over"
             ),
         ),
     ),

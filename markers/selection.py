@@ -66,12 +66,22 @@ def parse_trust(text: str) -> Trust:
 def select(matches: Iterable[Match], shape: Shape, trust: Trust, me: Account | None) -> Selection:
     """Apply the one selector per family: the lowest trusted id of an upsert, else the highest."""
     ordered = sorted(matches, key=lambda match: match.comment.id)
-    first = [m for m in ordered if in_first_tier(m.comment, trust)]
-    trusted = first or [m for m in ordered if is_mine(m.comment, me)]
+    trusted = speaking(ordered, trust, me)
     governing = (trusted[0] if shape is Shape.UPSERT else trusted[-1]) if trusted else None
+    ids = {m.comment.id for m in trusted}
     others = (m for m in ordered if m is not governing)
-    extras = tuple(_extra(m, m in trusted, shape) for m in others)
+    extras = tuple(_extra(m, m.comment.id in ids, shape) for m in others)
     return Selection(governing=governing, trusted=tuple(trusted), extras=extras)
+
+
+def speaking(matches: Iterable[Match], trust: Trust, me: Account | None) -> list[Match]:
+    """Those of *matches* that are trusted: all of one tier, the second only without the first.
+
+    Who reads several markers together asks for all of them at once, or he would mix the tiers.
+    """
+    found = list(matches)
+    first = [match for match in found if in_first_tier(match.comment, trust)]
+    return first or [match for match in found if is_mine(match.comment, me)]
 
 
 def in_first_tier(comment: Comment, trust: Trust) -> bool:

@@ -8,6 +8,7 @@ from markers import readers
 from markers.codec import derive, first_line
 from markers.contract import Contract, load
 from markers.model import Account, Comment, Marker
+from markers.payload.problems import Problem
 from markers.readers import Sighting, View
 from markers.validators import judge
 
@@ -49,12 +50,20 @@ def marker(family: str, **params: str) -> Marker:
     return derive(CONTRACT.family(family), NUMBER, params)
 
 
-def sighting(seen: Comment, *, trusted: bool = True) -> Sighting:
-    """How a look saw it, judged by its own family's rules."""
+def sighting(
+    seen: Comment, *, trusted: bool = True, judged: bool = True, astray: str | None = None
+) -> Sighting:
+    """How a look saw it, judged by its own family's rules; *astray* says why it stands wrong."""
     line = first_line(seen.body)
     meant = CONTRACT.parse(line)
     problems = judge(seen.body, meant, CONTRACT) if meant else ()
-    return Sighting(line=line, comment=seen, trusted=trusted, problems=problems)
+    return Sighting(
+        line=line,
+        comment=seen,
+        trusted=trusted,
+        astray=Problem(code="surface", detail=astray, line=1) if astray else None,
+        problems=problems if judged and trusted else None,
+    )
 
 
 def view(meant: Marker, *seen: Sighting, **param: str) -> View:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from checking import github_token
 from command_line import Ran, Shell, at_forge, forge, shell
 
 from markers.forge import Forge, seed
@@ -163,6 +164,83 @@ def test_a_bad_block_is_refused_by_name(
     assert len(bodies(forge)) == 1
 
 
+@pytest.mark.parametrize(
+    ("files", "code", "line", "words"),
+    [
+        (
+            {
+                "containment": PLAN_BLOCK
+                + "\n"
+                + PLAN_BLOCK.replace(":M1", ":M2").replace("low", "x")
+            },
+            "enum",
+            18,
+            "line 18 of the containment file: severity: 'x' is not one of",
+        ),
+        (
+            {"judge_rulings": RULINGS.replace("sustained", "upheld")},
+            "enum",
+            3,
+            "line 3 of the head file: judge-rulings[0].judge_ruling: 'upheld'",
+        ),
+        (
+            {"judge_rulings": "<!-- judge-rulings\n[]\n-->\n"},
+            "items",
+            2,
+            "line 2 of the head file: judge-rulings: has fewer items than 1",
+        ),
+        (
+            {"containment": PLAN_BLOCK.replace("M1", "M1\n<!-- plan-issue-12 -->")},
+            "syntax",
+            3,
+            "line 3 of the containment file: ",
+        ),
+        ({"judge_rulings": ""}, "empty-head", 1, "line 1 of the head file: it has no rulings"),
+    ],
+)
+def test_a_refusal_names_the_file_and_its_line(
+    at_forge: Shell, forge: Forge, files: dict[str, str], code: str, line: int, words: str
+) -> None:
+    """Not a line of a comment that the caller has never seen."""
+    say(forge, PLAN)
+    assert ledger(at_forge, "plan", judge_rulings=RULINGS, containment=PLAN_BLOCK).code == 0
+    before = bodies(forge)
+    ran = ledger(at_forge, "plan", **files)
+    assert (ran.code, ran.document["reason"]["code"]) == (3, code), ran.err
+    assert ran.document["reason"]["line"] == line
+    assert words in ran.err
+    assert bodies(forge) == before
+
+
+def test_a_secret_in_a_file_is_named_with_the_file(at_forge: Shell, forge: Forge) -> None:
+    """Rules that are not of a family count the file's lines as well."""
+    say(forge, PLAN)
+    rulings = RULINGS.replace("M1", github_token())
+    ran = ledger(at_forge, "plan", judge_rulings=rulings)
+    assert (ran.code, ran.document["reason"]["code"]) == (3, "secret")
+    assert "the head file: line 2 looks like a secret" in ran.err
+
+
+def test_what_stands_there_is_told_from_the_files(at_forge: Shell, forge: Forge) -> None:
+    """A rule that the comment itself breaks is told of the comment, by its line."""
+    say(forge, PLAN)
+    standing = RULINGS.replace("sustained", "upheld")
+    say(forge, f"<!-- phase-containment-ledger-{N} -->\n\n{standing}")
+    ran = ledger(at_forge, "plan", containment=PLAN_BLOCK)
+    assert (ran.code, ran.document["reason"]["line"]) == (3, 5)
+    assert "in the comment as it would be: judge-rulings[0].judge_ruling: 'upheld'" in ran.err
+
+
+def test_the_way_on_is_an_option_that_there_is(at_forge: Shell, forge: Forge) -> None:
+    """``ledger`` has no --expect, neither for the ledger nor for the plan that it edits."""
+    say(forge, PLAN, "mia")
+    ran = ledger(at_forge, "plan", judge_rulings=RULINGS)
+    assert (ran.code, ran.document["reason"]["code"]) == (5, "foreign-canonical")
+    assert "--take-over" in ran.err
+    assert "--expect" not in ran.err
+    assert ledger(at_forge, "plan", "--take-over", judge_rulings=RULINGS).code == 0
+
+
 def test_write_does_not_write_a_ledger(at_forge: Shell, forge: Forge) -> None:
     """The family is the ledger command's own; restore may bring an earlier text back."""
     target = ("--family", "phase-containment-ledger", "--number", N)
@@ -185,6 +263,9 @@ def test_usage(at_forge: Shell) -> None:
     """--comment-id goes with design alone."""
     assert ledger(at_forge, "plan", "--comment-id", "1").code == 2
     assert at_forge.run("ledger", "--number", N).code == 2
+    both = ("--judge-rulings", "-", "--containment", "-")
+    ran = at_forge.run("ledger", "--number", N, "--mode", "plan", *both, stdin=RULINGS.encode())
+    assert (ran.code, "standard input is one text" in ran.err) == (2, True)
 
 
 def test_the_mutex_in_three_words(at_forge: Shell, forge: Forge) -> None:

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from checking import CONTRACT
 from command_line import Shell, shell
 from test_readme import steps
 
 from markers.errors import Refused
+from markers.lint import Options, decode, lint
 from markers.paths import Place, Roots, locate
 from markers.replacing import replace
 
@@ -120,7 +122,7 @@ def test_fix_leaves_clean_files_alone(shell: Shell) -> None:
 
 def test_what_cannot_be_fixed_is_still_found(shell: Shell) -> None:
     """Callouts, blocks of several lines and other files than Markdown stay findings: exit 1."""
-    page(shell, f"{M}\nSurvival: session; contract: SMC-18\n")
+    page(shell, f"{M}\n\nSurvival: session; contract: SMC-18\n")
     page(shell, "<!-- frame-spine\n-->\n", "block.md")
     page(shell, f"{M}\n", "template.html")
     ran = shell.run("lint", "--fix", "page.md", "block.md", "template.html", "--json")
@@ -133,6 +135,15 @@ def test_what_cannot_be_fixed_is_still_found(shell: Shell) -> None:
         ("template.html", "live-marker", False),
     ]
     assert (shell.top / "template.html").read_text() == f"{M}\n"
+
+
+def test_what_stays_says_so(shell: Shell) -> None:
+    """A literal whose closing ends a comment around it is found, and the page stays as it is."""
+    text = f"<!-- hidden note, see {M}\n\n# Install\n\nRun `make`.\n\n<!-- end -->\n"
+    path = page(shell, text)
+    ran = shell.run("lint", "--fix", "page.md")
+    assert (ran.code, path.read_text()) == (1, text)
+    assert "by hand: --fix" in ran.text
 
 
 def test_options_reach_the_rules(shell: Shell) -> None:
@@ -252,6 +263,41 @@ def test_replace(place: Place) -> None:
     assert names(place.path.parent) == {"a.md"}
 
 
+def other_group() -> int:
+    """A group that this process may give its files to, besides the one they get."""
+    if os.geteuid() == 0:
+        return 12_345
+    groups = set(os.getgroups()) - {os.getegid()}
+    return groups.pop() if groups else pytest.skip("this user has one group only")
+
+
+def test_replace_keeps_the_owner(place: Place) -> None:
+    """The file belongs to whom it belonged, and its mode is not lost on the way."""
+    owner = 12_346 if os.geteuid() == 0 else os.geteuid()
+    os.chown(place.path, owner, other_group())
+    place.path.chmod(0o6750)
+    before = place.path.stat()
+    replace(place, b"before", b"after")
+    after = place.path.stat()
+    assert place.path.read_bytes() == b"after"
+    assert (after.st_uid, after.st_gid) == (before.st_uid, before.st_gid)
+    assert stat.S_IMODE(after.st_mode) == 0o6750
+
+
+def test_replace_no_file_whose_owner_cannot_be_kept(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system gives no file away the old one stays, and the refusal names its owner."""
+    os.chown(place.path, -1, other_group())
+
+    def denied(descriptor: int, uid: int, gid: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchown", denied)
+    assert refused_code(place) == "path-owner"
+    assert names(place.path.parent) == {"a.md"}
+
+
 def _grown(path: Path) -> None:
     path.write_bytes(b"before and more")
 
@@ -338,6 +384,16 @@ def test_reader_sees_old_or_new(place: Place) -> None:
         stop.set()
         reader.join()
     assert seen <= {old, new}
+
+
+OWN = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("path", OWN, ids=lambda path: path.name)
+def test_own_pages_are_clean(path: Path) -> None:
+    """What the project says to others about markers in prose it does itself."""
+    prose = decode(path.read_bytes())
+    assert lint(prose.text, CONTRACT, Options(survival=True)) == []
 
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))

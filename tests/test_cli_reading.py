@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 import pytest
 from command_line import PLAN, TARGET, Shell, at_forge, bodies, forge, shell
 
+from markers import clock
 from markers.forge import Forge, seed
+from markers.reading import judging
 
 __all__ = ["at_forge", "forge", "shell"]
 
@@ -94,8 +99,10 @@ def test_what_is_not_valid_is_shown_and_said(at_forge: Shell, forge: Forge) -> N
     assert shown[4].endswith(", rule missing]")
     assert shown[5].startswith("reading: not honoured: the credit input is malformed: ")
     listed = at_forge.run("list", "--number", "12")
-    assert (listed.code, listed.text.count("\n")) == (0, 1)
-    assert listed.text.endswith("governs; NOT valid: 1 problem\n")
+    first, second = listed.text.splitlines()
+    assert listed.code == 0
+    assert first.endswith("  latest; NOT valid: 1 problem")
+    assert second == f"  {shown[5]}"
     (entry,) = at_forge.run("list", "--number", "12", "--json").document["markers"]
     assert (entry["comment_id"], entry["valid"]) == (seen.id, False)
     assert entry["reading"] == ran.document["reading"]
@@ -108,6 +115,100 @@ def test_warnings_leave_it_valid(at_forge: Shell, forge: Forge) -> None:
     assert "\nvalid, with 1 warning\n" in shown
     assert "\nreading: unasserted, says comment " in shown
     assert "valid" not in at_forge.run("list", "--number", "12").text
+
+
+def listed(shell: Shell, number: int = seed.ISSUE) -> list[str]:
+    """The lines of ``list`` for people."""
+    return shell.run("list", "--number", str(number)).text.splitlines()
+
+
+RUN = "<!-- goal-run-inflight-12 -->\n\n- **status**: "
+
+
+def test_list_contradicts_no_reading(at_forge: Shell, forge: Forge) -> None:
+    """A void record affirms nothing, and the latest run does not hold the lock: both are told."""
+    affirmed = "<!-- open-for-work-affirmed-12 -->\n\n"
+    voided = forge.comment(seed.REPO, seed.ISSUE, "pat", f"{affirmed}x")
+    while forge.edit(voided.id, f"{affirmed}y").updated_at == voided.created_at:
+        time.sleep(0.05)
+    holder = forge.comment(seed.REPO, seed.ISSUE, "pat", f"{RUN}unresolved")
+    forge.comment(seed.REPO, seed.ISSUE, "pat", f"{RUN}adopted")
+    forge.comment(seed.REPO, seed.ISSUE, "pat", "<!-- design-phase-complete-12 -->\n\ndone")
+    lines = listed(at_forge)
+    assert [line for line in lines if "governs" in line] == lines[:1]
+    assert any(line.startswith(str(holder.id)) and "  earlier record" in line for line in lines)
+    readings = [line.strip() for line in lines if line.startswith("  reading: ")]
+    assert len(readings) == 2
+    assert f"held by comment {holder.id} (unresolved)" in " ".join(readings)
+    assert "not affirmed: no lawful record; 1 record void, as edited" in " ".join(readings)
+    assert sum("  latest" in line for line in lines) == 2
+
+
+def test_list_says_which_markers_belong_elsewhere(at_forge: Shell, forge: Forge) -> None:
+    """Another number, or another kind of thread: neither governs anything here."""
+    forge.comment(seed.REPO, seed.PULL, "pat", "<!-- plan-issue-30 -->\n\nx")
+    forge.comment(seed.REPO, seed.PULL, "pat", PLAN)
+    lines = [line for line in listed(at_forge, seed.PULL) if not line.startswith("  ")]
+    for line, why in zip(
+        lines,
+        (
+            f"{PLAN} belongs on number 12, not on acme/widgets#30",
+            "acme/widgets#30 is a pull request; <!-- plan-issue-30 --> belongs on an issue",
+        ),
+        strict=True,
+    ):
+        assert line.endswith(f"  does not count here; {why}; NOT valid: 1 problem")
+
+
+def test_the_account_that_is_read_is_not_the_one_that_is_written(
+    at_forge: Shell, forge: Forge
+) -> None:
+    """``read`` shows the canonical one, and says that the verdict is the last one's, and why."""
+    head = "<!-- completion-account-12 -->\n\nadversarial_review_ran: "
+    first = forge.comment(seed.REPO, seed.ISSUE, "pat", f"{head}no")
+    last = forge.comment(seed.REPO, seed.ISSUE, "mia", f"{head}yes")
+    shown = at_forge.run("read", "--family", "completion-account", "--number", "12").text
+    assert f"comment {first.id} " in shown.splitlines()[0]
+    assert (
+        f"reading: ran, says comment {last.id} by mia, the last of 2 candidates, which is the one "
+        f"that is read; a write changes the first one, comment {first.id}\n"
+    ) in shown
+
+
+def test_all_has_the_reading_that_read_has(at_forge: Shell, forge: Forge) -> None:
+    """Also where no comment carries the marker, and the answer lies in the interim form."""
+    of = ("--family", "open-for-work-affirmed", "--number", "12")
+    line = "**Open-for-work affirmation (interim form, issue 957 Amendment 8) - issue 12**"
+    forge.comment(seed.REPO, seed.ISSUE, "pat", line)
+    alone, every = at_forge.run("read", *of, "--json"), at_forge.run("read", *of, "--all", "--json")
+    assert (alone.code, every.code) == (10, 10)
+    assert every.document["reading"] == alone.document["reading"]
+    assert every.document["reading"]["affirmed"] is True
+    assert "; affirmed since " in every.err
+    forge.comment(seed.REPO, seed.ISSUE, "pat", "<!-- open-for-work-affirmed-12 -->\n\nx")
+    alone, every = at_forge.run("read", *of, "--json"), at_forge.run("read", *of, "--all", "--json")
+    assert every.document["reading"] == alone.document["reading"]
+    assert every.document["markers"][0]["reading"] == alone.document["reading"]
+
+
+def test_what_was_not_judged_ends_with_7(
+    at_forge: Shell, forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No half answer is printed as one; the document has the comment all the same."""
+
+    def slowly(*_given: Any) -> Any:
+        clock.sleep(200)
+        return ()
+
+    monkeypatch.setattr(judging, "judge", slowly)
+    forge.comment(seed.REPO, seed.ISSUE, "pat", f"{PLAN}\n\nplan")
+    seen = forge.comment(seed.REPO, seed.ISSUE, "pat", BAD_CREDIT)
+    with clock.use(clock.FakeClock()):
+        ran = at_forge.run("read", *CREDIT, "--json")
+    assert (ran.code, ran.document["action"]) == (7, "unavailable")
+    assert ran.document["reason"]["code"] == ran.document["reading"]["broken"] == "not-judged"
+    assert (ran.document["comment_id"], ran.document["body"]) == (seen.id, BAD_CREDIT)
+    assert "--deadline" in ran.err
 
 
 def test_what_is_absent_has_its_reading(at_forge: Shell, forge: Forge) -> None:

@@ -100,6 +100,43 @@ def test_an_older_plan_holds_its_slices_itself(at_forge: Shell, forge: Forge) ->
     assert document["slices_comment_id"] is None
 
 
+def test_one_slice_is_one(at_forge: Shell, forge: Forge) -> None:
+    """A number and its noun agree."""
+    held = say(forge, slices("s1"))
+    say(forge, spine(held, slices=("s1",)))
+    assert at_forge.run(*LOOK_UP).text.startswith(f"1 slice of {seed.REPO}#{NUMBER}, spine of ")
+
+
+def test_a_line_of_a_slice_stays_one(at_forge: Shell, forge: Forge) -> None:
+    """Only what ends a line in a comment ends it on the terminal."""
+    text = block("s1").replace("Build s1.", "Build\u2028s1\x0b\x85at once.")
+    say(forge, spine(say(forge, slices() + text), slices=("s1",)))
+    shown = at_forge.run(*LOOK_UP, "--slice", "s1").text.splitlines()
+    assert r"  Build\u2028s1\x0b\x85at once." in shown
+
+
+def test_a_slice_that_cannot_be_read_says_why(at_forge: Shell, forge: Forge) -> None:
+    """Its text is shown all the same; the reason is in the document, too."""
+    held = say(forge, slices() + block("s1").replace("id: s1", "id: s1\nid: s1"))
+    say(forge, spine(held, slices=("s1",)))
+    one = at_forge.run(*LOOK_UP, "--slice", "s1", "--json").document["slice"]
+    assert (one["fields"], one["why"].partition(": ")[0]) == (None, f"line 6 of comment {held}")
+    shown = at_forge.run(*LOOK_UP, "--slice", "s1").text.splitlines()
+    assert shown[1] == f"its fields cannot be read: {one['why']}"
+    assert "id: s1" in shown
+
+
+def test_a_slice_that_is_not_listed_is_found_and_said(at_forge: Shell, forge: Forge) -> None:
+    """The outcome is that of its block; that the spine does not list it is told beside it."""
+    held = say(forge, slices("s1", "s3"))
+    say(forge, spine(held, slices=("s1",)))
+    ran = at_forge.run(*LOOK_UP, "--slice", "s3", "--json")
+    assert (ran.code, ran.document["outcome"]) == (0, "found")
+    assert ran.document["detail"] == f"the spine does not list s3, though comment {held} holds it"
+    shown = at_forge.run(*LOOK_UP, "--slice", "s3").text.splitlines()
+    assert shown[1] == ran.document["detail"]
+
+
 def broken(forge: Forge, outcome: str) -> None:
     """A thread on which the look-up of s1 has that outcome."""
     worlds = {

@@ -195,6 +195,26 @@ def test_blocks_for() -> None:
         ("<!-- plan-issue-{ID} -->", "plan-issue"),
         ("<!-- plan-issue-{issue number} -->", "plan-issue"),
         ("<!-- plan-issue-NNN -->", "plan-issue"),
+        ("<!-- plan-issue-<ID> -->", "plan-issue"),
+        ("<!-- plan-issue-<the issue's number> -->", "plan-issue"),
+        ("<!-- plan-issue-<%= id %> -->", "plan-issue"),
+        ("<!-- plan-issue-{{ n }} -->", "plan-issue"),
+        ("<!-- plan-issue-{{{n}}} -->", "plan-issue"),
+        ("<!-- plan-issue-${ID} -->", "plan-issue"),
+        ("<!-- plan-issue-${{ github.event.issue.number }} -->", "plan-issue"),
+        ("<!-- plan-issue-$(gh issue) -->", "plan-issue"),
+        ("<!-- plan-issue-$(gh issue view $(cat n) --json number) -->", "plan-issue"),
+        ("<!-- plan-issue-$((n + 1)) -->", "plan-issue"),
+        ("<!-- plan-issue-$ID -->", "plan-issue"),
+        ("<!-- plan-issue-%s -->", "plan-issue"),
+        ("<!-- plan-issue-%(number)d -->", "plan-issue"),
+        ("<!-- plan-issue-[ID] -->", "plan-issue"),
+        ("<!-- plan-issue-0{n} -->", "plan-issue"),
+        ("<!-- engagement-record-<phase>-<ID> -->", "engagement-record"),
+        ("<!-- engagement-record-$PHASE-{{ n }} -->", "engagement-record"),
+        ("<!-- plan-issue-<ID -->", None),
+        ("<!-- plan-issue-<!-- x --> -->", None),
+        ("<!-- plan-issue-the number -->", None),
         ("<!-- plan-issue-12 --> and more", "plan-issue"),
         ("<!-- engagement-record-{phase}-{ID} -->", "engagement-record"),
         ("<!-- engagement-record-ship-12 -->", "engagement-record"),
@@ -236,6 +256,8 @@ def test_live_family(line: str, family: str | None) -> None:
         ("<!-- /phase-containment-12 -->", "phase-containment"),
         ("<!-- phase-containment-ledger-ref: 5013464861 -->", "phase-containment-ledger-ref"),
         ("<!-- frame-slices-generated-at: 2026-07-18T22:20:00Z -->", "frame-slices-generated-at"),
+        ("<!-- frame-slices-generated-at: <stamp> -->", "frame-slices-generated-at"),
+        ("<!-- phase-containment-<ID> -->", "phase-containment"),
         ("brief_dispositions:", "brief_dispositions"),
         ("finding_dispositions:", "finding_dispositions"),
         ("finding_dispositions: see above", None),
@@ -361,6 +383,7 @@ def test_a_checkout_may_add_families(tmp_path: Path, below: str) -> None:
         ),
         ({"team-note.toml": "", "rows/TEAM-01.toml": ROW}, "TEAM-01.toml", ""),
     ],
+    ids=["replaces", "cache", "steps", "rows"],
 )
 def test_a_checkout_may_do_nothing_else(
     tmp_path: Path, files: dict[str, str], file: str, key: str
@@ -377,6 +400,26 @@ def test_a_checkout_may_do_nothing_else(
     told = [p for p in found if p.file.endswith(file) and p.key == key]
     assert len(told) == 1
     assert "a checkout may not" in told[0].reason
+
+
+@pytest.mark.parametrize(
+    ("scope", "marker"),
+    [
+        ("block", "status: ..."),
+        ("block", "<!-- note ... -->"),
+        ("pointer", "<!-- note: {ID} -->"),
+        ("name-only", "note"),
+    ],
+)
+def test_a_checkout_may_bring_comments_alone(tmp_path: Path, scope: str, marker: str) -> None:
+    """A block of a stranger's would be refused in the comments of the families that ship."""
+    text = (
+        f'name = "team-note"\nmarker = "{marker}"\nstatus = "active"\nscope = "{scope}"\n'
+        'carriers = ["plan-issue"]\n'
+    )
+    found = contract.problems(families_only=[overlay(tmp_path, {"team-note.toml": text})])
+    (told,) = [problem for problem in found if problem.key == "scope"]
+    assert told.reason.startswith("a checkout may only bring families of scope comment, since")
 
 
 def test_a_directory_that_is_not_there_is_a_problem(tmp_path: Path) -> None:

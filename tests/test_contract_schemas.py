@@ -114,15 +114,41 @@ def doubled(times: int) -> Any:
     return {"$ref": "#/$defs/d0", "$defs": {**parts, f"d{times}": {"type": "null"}}}
 
 
+def often(part: Any, times: int) -> Any:
+    """A schema that uses a part from many places."""
+    used = {f"k{n}": {"$ref": "#/$defs/part"} for n in range(times)}
+    return {"properties": used, "$defs": {"part": part}}
+
+
+def chained(times: int) -> Any:
+    """A schema whose definitions lead to each other, of which the last is looked at first."""
+    parts: dict[str, Any] = {
+        f"d{n}": {"items": {"$ref": f"#/$defs/d{n + 1}"}} for n in range(times)
+    }
+    used = [{"$ref": f"#/$defs/d{n}"} for n in range(times, -1, -1)]
+    return {"prefixItems": used, "$defs": {**parts, f"d{times}": {}}}
+
+
+def left(times: int) -> Any:
+    """Schemas that look at what schemas that look at what is left have left."""
+    found: Any = {"properties": {"a": True}}
+    for _ in range(times):
+        found = {"allOf": [found], "unevaluatedProperties": False}
+    return found
+
+
 SELF = {"properties": {"more": {"$ref": "#"}}}
 ROUND = {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
 BAD: dict[str, tuple[Any, str, str]] = {
     "no JSON": ("{", "", "cannot be read as JSON"),
+    "a key twice": ('{"type": "object", "type": "array"}', "", "the key 'type' is twice"),
+    "a key twice further down": ('{"properties": {"a": {}, "b": 1, "a": {}}}', "", "'a' is twice"),
     "NaN": ('{"minimum": NaN}', "", "NaN is not JSON"),
     "a list": ("[]", "", "a schema is a JSON object"),
     "a boolean": ("true", "", "a schema is a JSON object"),
     "deep JSON": ("[" * 100_000, "", "nested too deeply"),
     "deep schema": (nested(200), "", "nested too deeply"),
+    "deep by references": (chained(150), "", "nested too deeply"),
     "another draft": ({"$schema": "http://json-schema.org/draft-07/schema#"}, "$schema", "is not"),
     "another dialect": ({"$schema": "https://example.org/own"}, "$schema", "is not"),
     "unknown type": ({"items": {"type": "strin"}}, "items.type", "is no JSON Schema"),
@@ -130,6 +156,7 @@ BAD: dict[str, tuple[Any, str, str]] = {
     "look-ahead": ({"items": {"pattern": "(?=a)b"}}, "items.pattern", "linear-time engine"),
     "back-reference": ({"pattern": r"(a)\1"}, "pattern", "linear-time engine"),
     "key pattern": ({"patternProperties": {"(?!a)": {}}}, "patternProperties.(?!a)", "linear-time"),
+    "large pattern": ({"pattern": "\\p{L}{9}"}, "pattern", "is not too large"),
     "huge pattern": ({"pattern": "^(?:a{1,1000}){1,1000}b$"}, "pattern", "linear-time engine"),
     "a foreign reference": ({"$ref": "https://example.org/a.json"}, "$ref", "nothing is fetched"),
     "a file": ({"items": {"$ref": "file:///etc/passwd"}}, "items.$ref", "nothing is fetched"),
@@ -142,6 +169,28 @@ BAD: dict[str, tuple[Any, str, str]] = {
     "itself": (SELF, "properties.more.$ref", "leads back to itself"),
     "round and round": (ROUND, "$defs.b.$ref", "leads back to itself"),
     "doubled": (doubled(20), "", f"more than {MOST_PARTS:,} parts"),
+    "many options": ({"enum": list(range(MOST_PARTS))}, "", "parts"),
+    "many names": ({"items": {"required": [f"k{n}" for n in range(MOST_PARTS)]}}, "", "parts"),
+    "a long text": ({"const": "x" * 100 * MOST_PARTS}, "", "parts"),
+    "a long text, often": (often({"const": "x" * 2000}, 100), "", "parts"),
+    "many forms": ({"items": {"anyOf": [{"minimum": 1}] * 51}}, "items.anyOf", "50 forms"),
+    "many patterns": (
+        {"properties": {f"k{n}": {"pattern": f"^a{n}"} for n in range(51)}},
+        "",
+        "50 different patterns",
+    ),
+    "many key patterns": ({"patternProperties": {f"a{n}": {} for n in range(51)}}, "", "patterns"),
+    "what is left of what is left": (left(3), "", "more than 2 of unevaluatedItems and"),
+    "itself, by a property of a keyword's name": (
+        {"properties": {"const": {"items": {"$ref": "#"}}}},
+        "properties.const.items.$ref",
+        "leads back to itself",
+    ),
+    "itself, beside data": (
+        {"enum": [{}], "items": {"$ref": "#/enum/0/a"}},
+        "items.$ref",
+        "leads nowhere",
+    ),
 }
 
 
@@ -187,4 +236,7 @@ def test_a_schema_within_bounds() -> None:
         "$defs": {"a/b": {"pattern": "^\\p{L}+$"}, "é": nested(20)},
     }
     assert list(faults(json.dumps(schema))) == []
-    assert list(faults(json.dumps(doubled(10)))) == []
+    assert list(faults(json.dumps(doubled(7)))) == []
+    assert list(faults(json.dumps(left(2)))) == []
+    assert list(faults(json.dumps({"enum": [f"option {n}" for n in range(1500)]}))) == []
+    assert list(faults(json.dumps({"anyOf": [{"minimum": n} for n in range(50)]}))) == []

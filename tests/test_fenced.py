@@ -79,6 +79,53 @@ def test_a_payload_that_is_not_closed() -> None:
     assert flaw(f"{M}\n```yaml\na: 1\n``` end")[:2] == ("fence-unclosed", 2)
 
 
+ENDED_EARLY = [
+    # what stands there, the line, words
+    ("a: |\n  b\n  ```\n  c\n  ```\nd: 1\n```", 5, "though it is indented, and line 6"),
+    ("a: |\n  b\n  ```sh\n  c\n  ```\nd: 1\n```", 7, "though it is indented, and line 8"),
+    ("a: |\n b\n ```\n c\n```", 5, "though it is indented, and line 6"),
+    ("a: |\n b\n   `````\n\n\n c\n```", 5, "though it is indented, and line 8"),
+    ("a: 1\n ```\n\nProse.", 4, "stands in the first column"),
+    ("a: |\n  b\n```\n  c\n```", 7, "a fence that is never closed"),
+    ("a: |\n  b\n```\nc: 1\n```\nd: 1\n```\n\n```\n```", 6, "which ends on line 5"),
+    ("a: |\n  b\n```\n  c\n\nProse.", 6, "which ends on line 5"),
+    ("a:\n- |\n  b\n```\n- c: 1\n", 7, "which ends on line 6"),
+]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(("text", "line", "words"), ENDED_EARLY)
+def test_a_payload_that_its_own_text_ends(text: str, line: int, words: str, end: str) -> None:
+    """What CommonMark takes for the end may be a text's line; what is behind it would get lost."""
+    code, found, detail = flaw(f"{M}\n```yaml\n{text}".replace("\n", end))
+    assert (code, found) == ("backticks", line)
+    assert words in detail
+    assert "four backticks around the payload" in detail
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: 1\n```\n\nProse: see below.\n\n```\ncode\n```",
+        "a: 1\n```\nProse right below.\n\n```sh\ncode\n```",
+        "a: 1\n```\n- an item\n",
+        "a: 1\n ```\n \n",
+        "a: 1\n  ```",
+        "a: 1\n```\n\n~~~\nopen",
+        "a: 1\n```\n\n```sh\nopen",
+    ],
+)
+def test_what_is_left_behind_is_no_part_of_it(text: str) -> None:
+    """Prose and other fences below a payload's end are nobody's loss."""
+    assert the_fence(Body(f"{M}\n```yaml\n{text}")).text == "a: 1"
+
+
+def test_more_backticks_around_it_take_three_in() -> None:
+    """It is what the refusal advises."""
+    text = "a: |\n  ```sh\n  b\n  ```\nc: 1"
+    assert the_fence(Body(f"{M}\n````yaml\n{text}\n````\n")).text == text
+
+
 @pytest.mark.parametrize(
     "other",
     ["```json\n{}\n```", "- ```yaml\n  a: 1\n  ```", "~~~yaml\na: 1\n~~~", "<!--\n```yaml\n-->"],
@@ -130,7 +177,7 @@ def test_any_body_has_one_payload_or_a_named_flaw(text: str) -> None:
     for read in (the_fence, the_fence_or_rest):
         found = outcome(read, body)
         if isinstance(found, str):
-            assert found in {"fence-missing", "fence-twice", "fence-unclosed"}
+            assert found in {"fence-missing", "fence-twice", "fence-unclosed", "backticks"}
         else:
             lines = found.text.split("\n") if found.text else []
             stop = found.first_line + len(lines)
@@ -166,3 +213,5 @@ def test_a_familys_own_schema_is_checked(tmp_path: Path) -> None:
     assert told("```yaml\nmood: 1\n```") == [("type", 3)]
     assert told("```yaml\nmind: calm\n```") == [("missing", 3)]
     assert told("mood: calm") == [("fence-missing", None)]
+    assert told("```yaml\nmood: |\n  calm\n  ```\n  or not\n  ```\n```") == [("backticks", 5)]
+    assert told("````yaml\nmood: |\n  calm\n  ```\n  or not\n  ```\n````") == []

@@ -177,6 +177,8 @@ LINES = {
     "<!-- plan-issue-13 -->": "foreign-marker",
     "<!-- design-issue-7 -->": "foreign-marker",
     "<!-- design-issue-{ID} -->": "foreign-marker",
+    "<!-- design-issue-<ID> -->": "foreign-marker",
+    "<!-- design-issue-${{ github.event.issue.number }} -->": "foreign-marker",
     "<!-- engagement-record-plan-7 -->": "foreign-marker",
     "<!-- code-review-complete-7 -->": "foreign-marker",
     "<!-- phase-containment-ledger-7 -->": "foreign-marker",

@@ -86,11 +86,39 @@ def test_a_review_that_found_nothing_still_writes_its_head() -> None:
         assert plan(None, head=head) == f"{LEDGER.text}\n\n{PLACEHOLDER}"
 
 
-def test_an_empty_head_file_says_that_nothing_is_left() -> None:
-    """It replaces the rulings that stand there; no file at all leaves them."""
-    there = plan(None, head=RULINGS)
-    assert plan(there, head="") == f"{LEDGER.text}\n\n{PLACEHOLDER}"
-    assert plan(there) == there
+EMPTY = ("", "\n \n", "<!-- judge-rulings\n-->\n", "<!-- judge-rulings -->\n\n-->\n")
+
+
+@pytest.mark.parametrize("head", EMPTY)
+@pytest.mark.parametrize("there", ["rulings", "blocks", "both"])
+def test_an_empty_head_voids_nothing(head: str, there: str) -> None:
+    """A file that came out empty is an accident where there is something that it would void."""
+    rulings = RULINGS if there != "blocks" else PLACEHOLDER
+    standing = f"{LEDGER.text}\n\n{rulings}\n"
+    if there != "rulings":
+        standing += f"\n{stamped(block('a'), NOON)}\n"
+    with pytest.raises(Refused, match="line 1 of the head file: it has no rulings") as caught:
+        plan(standing, head=head)
+    assert (caught.value.reason.code, caught.value.reason.line) == ("empty-head", 1)
+    assert "leave the file out" in caught.value.reason.detail
+    assert plan(standing) == standing
+
+
+@pytest.mark.parametrize("head", EMPTY)
+def test_an_empty_head_does_not_come_with_blocks(head: str) -> None:
+    """They would count beside a head that says that nothing was found."""
+    with pytest.raises(Refused) as caught:
+        plan(None, head=head, containment=block("a"))
+    assert caught.value.reason.code == "empty-head"
+
+
+@pytest.mark.parametrize("head", EMPTY)
+def test_an_empty_head_is_the_placeholder_where_there_is_nothing(head: str) -> None:
+    """Also where the placeholder, or a head that says nothing, stands already."""
+    made = plan(None, head=head)
+    assert made == f"{LEDGER.text}\n\n{PLACEHOLDER}"
+    assert plan(made, head=head) == made
+    assert plan(f"{LEDGER.text}\n\n<!-- judge-rulings\n-->", head=head) == made
 
 
 def test_the_own_head_is_replaced_where_it_stands() -> None:
@@ -187,6 +215,7 @@ CONTAINMENT = [
     (block("a").replace("plan-stress-test:12:a", ""), "missing", 1),
     (block("a", more="no key here\n"), "syntax", 4),
     (block("a", more="severity: low\n"), "duplicate-key", 4),
+    (block("race in PR #3") + block("race in PR #4"), "spelling", 2),
 ]
 
 
@@ -211,6 +240,14 @@ def test_a_comment_whose_head_cannot_be_told_is_not_edited(text: str, why: str, 
     with pytest.raises(Refused, match=why) as caught:
         plan(f"{LEDGER.text}\n\n{text}", head=RULINGS)
     assert (caught.value.reason.code, caught.value.reason.line) == ("could-not-verify", line)
+
+
+def test_a_standing_block_whose_key_is_cut_replaces_nothing() -> None:
+    """It may be about the same finding, or about another one: it stays as it is."""
+    there = f"{LEDGER.text}\n\n{RULINGS}\n{block('race in PR #3')}"
+    made = plan(there, containment=block("race in PR"))
+    assert made.startswith(there)
+    assert made.endswith(stamped(block("race in PR"), NOON) + "\n")
 
 
 def test_blocks_need_a_head() -> None:
@@ -250,7 +287,9 @@ def test_a_design_takes_no_head_and_makes_no_comment() -> None:
 @pytest.mark.parametrize("end", ["```yaml\nfindings:\n", "<!-- a note\n", "- ```\n  code"])
 def test_nothing_is_put_where_it_would_be_code(end: str) -> None:
     """Behind a fence or comment that is never closed no reader would see a block."""
-    with pytest.raises(Refused, match=r"line 3: .* never closed") as caught:
+    with pytest.raises(
+        Refused, match=r"line 3 of the comment that stands there: .* never closed"
+    ) as caught:
         design(f"{DESIGN.text}\n\n{end}", block("a"))
     assert caught.value.reason.code == "unclosed"
 
@@ -304,6 +343,7 @@ def test_writing_again_changes_nothing_and_words_stay(
     there = f"{DESIGN.text}\n{before}\n\n{block('a')}\n{after}"
     try:
         made = design(there, first)
+        grown = ledger(made, DESIGN, Mode.DESIGN, head=None, containment=second, now=LATER)
     except Refused as refused:
         assume(refused.reason.code != "unclosed")
         raise
@@ -311,5 +351,4 @@ def test_writing_again_changes_nothing_and_words_stay(
     assert after.rstrip(" \r\n") in made
     again = ledger(made, DESIGN, Mode.DESIGN, head=None, containment=first, now=LATER)
     assert again == made
-    grown = ledger(made, DESIGN, Mode.DESIGN, head=None, containment=second, now=LATER)
     assert latest(Body(made)).keys() <= latest(Body(grown)).keys()

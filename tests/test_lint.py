@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from dataclasses import replace
@@ -16,6 +17,7 @@ from nasty import TEXTS, filled
 from surfaces import lint as lint_bytes
 from test_bounds import bounded
 
+from markers.hygiene.fences import blocks
 from markers.lint import Finding, Options, Unreadable, decode, is_markdown, lint, mend
 from markers.model import Family, Scope, Shape, Status, Surface
 
@@ -52,6 +54,23 @@ LIVE = {
         "<!-- engagement-record-{phase}-{ID} -->", "live-marker", "engagement-record-{phase}-{ID}"
     ),
     "no number": ("<!-- pc-emission-check-report -->", "live-marker", "pc-emission-check-report"),
+    "angle brackets": (
+        "<!-- engagement-record-<phase>-<ID> -->", "live-marker", "engagement-record-<phase>-<ID>"
+    ),
+    "braces in pairs": ("<!-- plan-issue-{{ n }} -->", "live-marker", "plan-issue-{{ n }}"),
+    "an expression": (
+        "<!-- plan-issue-${{ github.event.issue.number }} -->",
+        "live-marker",
+        "plan-issue-${{ github.event.issue.number }}",
+    ),
+    "a command": ("<!-- plan-issue-$(gh issue) -->", "live-marker", "plan-issue-$(gh issue)"),
+    "a variable": ("<!-- plan-issue-$ID -->", "live-marker", "plan-issue-$ID"),
+    "a format": ("<!-- plan-issue-%s -->", "live-marker", "plan-issue-%s"),
+    "a stamp": (
+        "<!-- frame-slices-generated-at: <stamp> -->",
+        "live-block",
+        "frame-slices-generated-at: <stamp>",
+    ),
     "a block": ("<!-- frame-spine ... -->", "live-block", "frame-spine ..."),
     "a block with text": ("<!-- judge-rulings pr=778 -->", "live-block", "judge-rulings pr=778"),
     "a pointer": (
@@ -162,30 +181,35 @@ def test_code_below_front_matter() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [f"a ` lonely {M}", f"`{M} beside", f"`x`{M}", "<!-- frame-slice `x` -->"],
+    [f"a ` lonely {M}", f"x `{M} beside", f"`x`{M}"],
 )
 def test_no_backticks_beside_backticks(text: str) -> None:
     """Where new backticks could pair up with others, the inert form goes without."""
     assert fixed(text) == re.sub(r"<!-- (.*?) -->", r"\1", text)
 
 
+def test_backticks_in_the_literal() -> None:
+    """Words that hold backticks are put between longer runs of them."""
+    assert fixed("<!-- frame-slice `x` -->") == "`` frame-slice `x` ``"
+    assert fixed("See <!-- frame-slice ``x`` -->.") == "See ``` frame-slice ``x`` ```."
+
+
 def test_comments_and_escapes_pair_no_backticks() -> None:
     """A backtick in a comment or behind a backslash opens no code."""
-    assert fixed(f"<!-- ` --> {M}") == "<!-- ` --> `plan-issue-12`"
+    assert fixed(f"a <!-- ` --> {M}") == "a <!-- ` --> `plan-issue-12`"
     assert fixed(f"\\` {M}") == "\\` `plan-issue-12`"
 
 
-def test_two_on_a_line_and_one_in_another() -> None:
-    """Each literal is a finding of its own, the inner one of two nested openings included."""
+def test_two_on_a_line() -> None:
+    """Each literal is a finding of its own."""
     assert fixed(f"{M} {M}\n") == "`plan-issue-12` `plan-issue-12`\n"
-    assert fixed(f"<!-- note {M} -->") == "<!-- note `plan-issue-12` -->"
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("last", ["", "\n"])
 def test_mending_touches_nothing_else(end: str, last: str) -> None:
     """Line ends of every kind, blanks and a missing end stay as they are."""
-    text = f"\tA  {end}{M}\t{end}\u2028\x0c é {M}{end}\r\nmixed\n{end}{last}"
+    text = f"\tA  {end}{M}\t{end}{end}\u2028\x0c é {M}{end}\r\nmixed\n{end}{last}"
     assert fixed(text) == text.replace(M, "`plan-issue-12`")
 
 
@@ -263,6 +287,10 @@ CALLOUTS: dict[str, tuple[str, list[str]]] = {
     "decorated": ("> **Survival:** `durable`; **contract:** [SMC-08](rows.md#smc-08).", []),
     "other case": ("survival: durable; Contract: smc-08", []),
     "wrapped": ("text; Survival: durable;\n> contract:\n> SMC-08", []),
+    "a row each of two callouts": (
+        "Survival: durable; contract: SMC-08. Survival: durable; contract: SMC-01", []
+    ),
+    "other words": ("Survival under contract SMC-08 is sure. Survival: high, see SMC-08.", []),
     "several rows": ("Survival: durable; contract: SMC-01, SMC-02 and SMC-03", []),
     "several labels": ("Survival: within-conversation, durable; contract: SMC-01", []),
     "a template": ("Survival: {label}; contract: SMC-NN", []),
@@ -298,6 +326,40 @@ def test_callout(name: str) -> None:
     text, expected = CALLOUTS[name]
     assert codes(text) == expected
     assert codes(text, markdown=False) == (["survival-label"] if name == "an example" else expected)
+
+
+FAILED = {
+    "a comma": "Survival: durable, contract: SMC-08",
+    "a dash": "Survival - durable; contract: SMC-08",
+    "dashes": "Survival \u2013 durable \u2014 contract SMC-08",
+    "nothing between": "Survival: durable contract: SMC-08",
+    "a full stop": "Survival: durable. Contract: SMC-08.",
+    "equals": "Survival = `durable`; contract = `SMC-08`",
+    "brackets": "Survival: durable (contract: SMC-08)",
+    "no colon behind survival": "Survival durable; contract: SMC-08",
+    "no colon behind contract": "**Survival:** durable; **contract** [SMC-08](rows.md)",
+    "a verb": "Survival is durable; contract: SMC-08",
+    "no contract": "Survival: durable; SMC-08",
+    "two semicolons": "Survival: durable;; contract: SMC-08",
+    "more than one contract": "Survival: durable; contracts: SMC-08",
+    "wrapped": "Survival: durable,\n> contract: SMC-08",
+}
+
+
+@pytest.mark.parametrize("name", FAILED)
+def test_what_was_meant_as_a_callout(name: str) -> None:
+    """A callout of another form is none to those who look for it: the right form is told."""
+    (finding,) = found(FAILED[name])
+    assert (finding.code, finding.edit) == ("survival-form", None)
+    assert "write 'Survival: durable; contract: SMC-08'" in finding.detail
+
+
+def test_what_was_meant_with_more_labels_and_rows() -> None:
+    """All labels and rows go into the right form, and a wrong label into a finding."""
+    (several,) = found("Survival: within-conversation, durable, contract: SMC-01, SMC-03")
+    assert "'Survival: within-conversation, durable; contract: SMC-01, SMC-03'" in several.detail
+    assert codes("Survival: session, contract: SMC-99") == ["survival-form"]
+    assert codes("Survival: {label}, contract: SMC-01") == []
 
 
 @pytest.mark.parametrize(
@@ -420,6 +482,21 @@ def test_recorded_mentions() -> None:
         assert mention.edit is not None
         assert block.edit is None
         assert [f.line for f in found(fixed(text))] == [block.line]
+
+
+def test_the_collector_does_not_double_the_time() -> None:
+    """While a long text is parsed the garbage collector rests, and afterwards it is as it was."""
+    runs: list[str] = []
+
+    def note(phase: str, _: dict[str, int]) -> None:
+        runs.append(phase)
+
+    gc.callbacks.append(note)
+    try:
+        blocks("# x\n" * 5000)
+    finally:
+        gc.callbacks.remove(note)
+    assert (runs, gc.isenabled()) == ([], True)
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -146,6 +146,74 @@ def test_a_left_over_record_is_named_by_its_id(near: World) -> None:
         mutex.resolve(near.setup(), near.thread(), reason="dead", comment_id=left)
 
 
+SLIPS = {
+    "hash in capitals": (HASH, HASH.upper()),
+    "another issue": (f"**issue**: {ISSUE}", "**issue**: 13"),
+    "no version": ("- **schema_version**: 1\n", ""),
+    "a field twice": ("- **status**", "- **issue**: 12\n- **status**"),
+    "status in capitals": ("unresolved", "Unresolved"),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_slip_in_a_record_lets_nobody_else_in(near: World, slip: str) -> None:
+    """A lock fails closed: who has written something wrong holds it all the same."""
+    near.say(record().replace(*SLIPS[slip]), author="mia")
+    error = loses(near)
+    assert error.reason.code == "held"
+    assert near.sent == []
+    assert holder(near)["author"] == "mia"
+    assert near.read(**FAMILY).valid is False
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+@pytest.mark.parametrize("move", ["adopt", "resolve"])
+def test_a_record_with_a_slip_is_mended_by_hand(near: World, slip: str, move: str) -> None:
+    """No text that breaks the rules is written; the refusal names the comment and the way out."""
+    held = near.say(record().replace(*SLIPS[slip]))
+    how = {"adopt": {"adopter": "7"}, "resolve": {"reason": "done"}}[move]
+    with pytest.raises(Refused) as caught:
+        getattr(mutex, move)(near.setup(), near.thread(), **how)
+    detail = caught.value.reason.detail
+    assert detail.startswith(f"the record, comment {held}, breaks its family's rules: ")
+    assert detail.endswith("by hand, or delete the comment, and try again.")
+    assert caught.value.result.comment_id == held
+    assert near.sent == []
+
+
+def test_what_mends_the_record_is_written(near: World) -> None:
+    """The whole result is checked, not the record as it was."""
+    bullet = "- **adopted_by_session_id**:\n- **launched_at**"
+    held = near.say(record("adopted").replace("- **launched_at**", bullet))
+    assert near.read(**FAMILY).valid is False
+    result = mutex.adopt(near.setup(), near.thread(), adopter="7")
+    assert result.comment_id == held
+    assert near.read(**FAMILY).valid is True
+
+
+def test_reader_and_lock_elect_the_same_record(near: World) -> None:
+    """What cannot be resolved is what ``read`` calls the holder; what is behind it can be."""
+    near.say(record("over"))
+    near.say(record(), author="lee")
+    held = near.say(record("adopted").replace(HASH, "0"))
+    behind = near.say(record())
+    assert holder(near)["comment_id"] == held
+    with pytest.raises(Refused) as caught:
+        mutex.resolve(near.setup(), near.thread(), reason="done")
+    assert caught.value.result.comment_id == held
+    result = mutex.resolve(near.setup(), near.thread(), reason="done", comment_id=behind)
+    assert result.comment_id == behind
+    assert holder(near)["comment_id"] == held
+
+
+def test_a_holder_without_a_time_is_named(near: World) -> None:
+    """The record may lack everything but its status."""
+    near.say(f"{MARKER}\n\n- **status**: adopted")
+    detail = loses(near).reason.detail
+    assert "None" not in detail
+    assert "(adopted, since 20" in detail
+
+
 @pytest.mark.parametrize("shared", [True, False], ids=["one journal", "a journal each"])
 def test_of_eight_at_once_one_takes_it(tmp_path: Any, shared: bool) -> None:
     """Eight callers start together: one has the lock in the end, seven are told so."""

@@ -120,6 +120,25 @@ def test_refusal_says_what_is_allowed(top: Path, roots: Roots) -> None:
     assert "o" * 80 not in detail
 
 
+def test_more_roots_are_offered_where_they_help(top: Path, roots: Roots) -> None:
+    """Whatever else is wrong with a path, other roots would not mend it, and are not offered."""
+    scratch = top / ".tmp"
+    (scratch / "link.md").symlink_to("body.md")
+    (scratch / "linked").symlink_to("sub")
+    os.link(scratch / "sub/deep.md", scratch / "hard.md")
+    os.mkfifo(scratch / "pipe")
+    wrong = ("link.md", "linked/deep.md", "hard.md", "pipe", "sub", "none.md", "../secret.md", "")
+    for path in (*(f".tmp/{name}" for name in wrong), "", "a\0b"):
+        detail = refusal(lambda path=path: read_bounded(path, roots, cwd=top)).reason.detail
+        assert "MARKERS_ROOTS" not in detail, path
+    large = refusal(lambda: read_bounded(".tmp/body.md", roots, cwd=top, limit_bytes=1))
+    assert "MARKERS_ROOTS" not in large.reason.detail
+    absent = Roots((top / "none",))
+    for path in ("secret.md", "none/a.md"):
+        detail = refusal(lambda path=path: read_bounded(path, absent, cwd=top)).reason.detail
+        assert "MARKERS_ROOTS" in detail, path
+
+
 def test_missing_root_is_named(tmp_path: Path) -> None:
     """Where the scratch root does not exist the message says which directory to create."""
     roots = Roots((tmp_path / ".tmp",))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,6 +50,16 @@ def test_each_row_of_the_table() -> None:
             )
         )
         assert (plan.move, plan.reason and plan.reason.code) == (move, code)
+
+
+def test_the_way_on_is_one_that_the_caller_has() -> None:
+    """Who has the body made from what governs has no hash to expect."""
+    question = Question(shape=Shape.UPSERT, sha256=B, governing=THEIRS)
+    told = [decide(replace(question, revises=revises)).reason for revises in (False, True)]
+    assert [reason.detail.partition("pass ")[2] for reason in told if reason] == [
+        f"--expect {A} or --take-over",
+        "--take-over",
+    ]
 
 
 @given(

@@ -494,7 +494,7 @@ class TestReading:
     def test_all_matches(self, near: World) -> None:
         """`--all` gives every match, ascending, with bodies."""
         ids = [near.say(BODY), near.forge.plant(REPO, ISSUE, PLAN).id]
-        found = reading.read_all(near.setup(), near.thread(), near.marker())
+        found = reading.read_all(near.setup(), near.thread(), near.marker()).results
         assert [result.comment_id for result in found] == ids
         assert [result.trusted for result in found] == [True, False]
 

@@ -26,6 +26,7 @@ from sightings import (
 
 from markers import readers
 from markers.contract.names import READERS
+from markers.errors import Unavailable
 from markers.readers import View, goal_run_inflight
 
 READERS_OF = {
@@ -118,7 +119,9 @@ class TestEngagementRecord:
             ("followup-two", 2),
         ]
         assert found["phases"]["design"]["decisions"] == []
-        assert found["summary"] == "design 0 decisions, plan 0 decisions; 2 follow-ups"
+        assert found["summary"] == (
+            "design 0 decisions (comment 2), plan 0 decisions (comment 3); 2 follow-ups"
+        )
 
     def test_what_the_writer_would_refuse_is_skipped_and_named(self) -> None:
         """A malformed record does not hide the good one before it; nor does a stranger's."""
@@ -134,7 +137,23 @@ class TestEngagementRecord:
         assert skipped[3] == "untrusted"
         assert set(skipped) == {2, 3, 4}
         assert all(why.startswith("malformed: ") for why in (skipped[2], skipped[4]))
-        assert "3 markers skipped" in found["summary"]
+        assert found["summary"] == (
+            "plan 1 decision (comment 1); 2 records passed over, the latest of its phase "
+            "(comment 4) among them; 1 marker not trusted"
+        )
+
+    def test_a_record_on_the_wrong_thread_does_not_count(self) -> None:
+        """It is named with the reason, its follow-ups are not gathered, and strangers' apart."""
+        found = reading(
+            self.plan,
+            sighting(
+                comment(1, record("review", "a-ruling", "followup-x", version=4)), astray="no"
+            ),
+            sighting(comment(2, record("plan", "planted")), trusted=False, astray="no"),
+        )
+        assert (found["phases"], found["followups"]) == ({}, [])
+        assert [each["why"] for each in found["skipped"]] == ["surface: no", "untrusted"]
+        assert found["summary"] == "no decisions; 1 record passed over; 1 marker not trusted"
 
     def test_a_phase_that_is_not_there_hides_no_other(self) -> None:
         """The reading covers the whole thread, whichever phase was asked for."""
@@ -187,7 +206,19 @@ class TestCompletionAccount:
         )
         assert (found["verdict"], found["comment_id"], found["author"]) == ("ran", 2, "robin")
         assert [each["comment_id"] for each in found["candidates"]] == [1, 2]
-        assert found["summary"].endswith("says comment 2 by robin; it is the last of 2 candidates")
+        assert found["summary"] == (
+            "ran, says comment 2 by robin, the last of 2 candidates, which is the one that is "
+            "read; a write changes the first one, comment 1"
+        )
+
+    def test_an_account_on_the_wrong_thread_is_no_candidate(self) -> None:
+        """It is named apart, and asserts nothing."""
+        body = f"{self.account.text}\n\nadversarial_review_ran: true"
+        found = reading(self.account, sighting(comment(1, body), astray="elsewhere"))
+        assert (found["verdict"], found["candidates"]) == ("unasserted", [])
+        assert [(each["comment_id"], each["why"]) for each in found["skipped"]] == [
+            (1, "elsewhere")
+        ]
 
 
 NEARLY_INTERIM = (
@@ -238,11 +269,26 @@ class TestOpenForWork:
         """The first line is exactly that."""
         assert reading(self.affirmed, sighting(comment(1, line)))["affirmed"] is False
 
+    @pytest.mark.parametrize("form", ["marker", "interim"])
+    def test_a_record_on_the_wrong_thread_affirms_nothing(self, form: str) -> None:
+        """In neither form; it is named."""
+        line = self.affirmed.text if form == "marker" else INTERIM
+        found = reading(self.affirmed, sighting(comment(1, line), astray="elsewhere"))
+        assert (found["affirmed"], found["lawful"], found["void"]) == (False, [], [])
+        assert [each["why"] for each in found["skipped"]] == ["elsewhere"]
+
     def test_nothing_lawful(self) -> None:
         """Void records are told, and affirm nothing."""
         found = reading(self.affirmed, sighting(comment(1, self.affirmed.text, edited=2)))
         assert (found["affirmed"], found["earliest"]) == (False, None)
         assert found["summary"] == "not affirmed: no lawful record; 1 record void, as edited"
+
+
+def completed(name: str) -> str:
+    """A completion marker that its own family's rules would have."""
+    if name == COMPLETIONS["orchestration"]:
+        return record("orchestration", "a-choice")
+    return f"<!-- {name}-{NUMBER} -->\n\ntext"
 
 
 class TestCreditInput:
@@ -257,7 +303,7 @@ class TestCreditInput:
         meant = marker("credit-input", port=port)
         mine = sighting(comment(1, credit(port)))
         for other in COMPLETIONS.values():
-            there = sighting(comment(2, f"<!-- {other}-{NUMBER} -->\n\ntext"))
+            there = sighting(comment(2, completed(other)))
             found = reading(meant, mine, there)
             assert found["honoured"] is (other == completion), other
         assert reading(meant, mine)["why"] == "no-completion-marker"
@@ -295,6 +341,31 @@ class TestCreditInput:
         assert (found["honoured"], found["why"]) == (False, "malformed")
         assert len(found["summary"]) > len("not honoured: the credit input is malformed: ")
 
+    def test_a_completion_marker_that_its_rules_refuse_completes_nothing(self) -> None:
+        """As the reader of its own family would skip it; an older good one still completes."""
+        meant = marker("credit-input", port="orchestration")
+        mine = sighting(comment(3, credit("orchestration")))
+        garbage = f"<!-- engagement-record-orchestration-{NUMBER} -->\n\ngarbage: ["
+        bad = sighting(comment(2, garbage))
+        found = reading(meant, bad, mine)
+        assert (found["honoured"], found["why"]) == (False, "no-completion-marker")
+        assert found["completion_comment_id"] is None
+        assert "; comment 2 carries it and completes nothing: " in found["summary"]
+        good = sighting(comment(1, completed(COMPLETIONS["orchestration"])))
+        found = reading(meant, good, bad, mine)
+        assert (found["honoured"], found["completion_comment_id"]) == (True, 1)
+        assert [each["comment_id"] for each in found["skipped"]] == [2]
+
+    def test_on_the_wrong_thread_nothing_is_honoured(self) -> None:
+        """Neither half counts there."""
+        there = sighting(comment(1, f"{self.done}\n\nplan"))
+        found = reading(self.plan, there, sighting(comment(2, credit()), astray="elsewhere"))
+        assert (found["honoured"], found["why"]) == (False, "malformed")
+        astray = sighting(comment(1, f"{self.done}\n\nplan"), astray="elsewhere")
+        found = reading(self.plan, astray, sighting(comment(2, credit())))
+        assert (found["honoured"], found["why"]) == (False, "no-completion-marker")
+        assert [each["comment_id"] for each in found["skipped"]] == [1]
+
     def test_it_asks_for_another_look_only_while_half_is_there(self) -> None:
         """The completion marker alone says that the credit input may be on its way."""
         again = readers.needs(self.plan, CONTRACT).again
@@ -314,6 +385,23 @@ STATUSES = ["unresolved", "adopted", "resolved"]
 RUNS = st.lists(st.tuples(st.sampled_from(STATUSES), st.booleans()))
 
 
+SLIPS = {
+    "hash in capitals": (HASH, HASH.upper()),
+    "short hash": (HASH, "0"),
+    "no version": ("- **schema_version**: 1\n", ""),
+    "another version": ("schema_version**: 1", "schema_version**: 2"),
+    "odd time": ("2026-03-04T05:06:07Z", "yesterday"),
+    "another issue": (f"- **issue**: {NUMBER}", f"- **issue**: {NUMBER + 1}"),
+    "status in capitals": ("unresolved", "Unresolved"),
+    "more than the status": ("unresolved", "unresolved (mine)"),
+    "adopted by nobody": ("launched_at", "adopted_by_session_id**:\n- **launched_at"),
+    "a field twice": ("- **issue**", "- **issue**: 1\n- **issue**"),
+    "over and not over": ("- **status**", "- **status**: resolved\n- **status**"),
+    "bullets too deep": ("- **launched_at**", "   - what\n- **launched_at**"),
+}
+"""What may be wrong with a live record, and how it comes to be so."""
+
+
 class TestGoalRunInflight:
     """The lowest live record holds the lock."""
 
@@ -326,7 +414,7 @@ class TestGoalRunInflight:
             sighting(comment(number, run(status)), trusted=trusted)
             for number, (status, trusted) in enumerate(runs, 1)
         ]
-        election = goal_run_inflight.elect(reversed(seen))
+        election = goal_run_inflight.elect(s.comment for s in reversed(seen) if s.trusted)
         live = [n for n, (s, t) in enumerate(runs, 1) if t and s != "resolved"]
         assert [r.comment.id for r in election.live] == live
         assert (election.holder.comment.id if election.holder else None) == min(live, default=None)
@@ -340,7 +428,7 @@ class TestGoalRunInflight:
             sighting(comment(1, run("resolved", resolved_reason="done"))),
             sighting(comment(2, run("adopted", adopted_by_session_id="s-2"))),
             sighting(comment(3, run("unresolved"))),
-            sighting(comment(4, f"{self.inflight.text}\n\n- **status**: unresolved")),
+            sighting(comment(4, f"{self.inflight.text}\n\nunresolved, as you see")),
         )
         holder = found["holder"]
         assert (holder["comment_id"], holder["status"], holder["adopted_by_session_id"]) == (
@@ -353,8 +441,40 @@ class TestGoalRunInflight:
         assert found["resolved"][0]["resolved_reason"] == "done"
         assert [each["comment_id"] for each in found["unreadable"]] == [4]
         assert found["summary"] == (
-            "held by comment 2 (adopted); 1 live record behind it; 1 record cannot be read"
+            "held by comment 2 (adopted); 1 live record behind it; 1 record passed over"
         )
+
+    @pytest.mark.parametrize("slip", SLIPS)
+    def test_a_slip_lets_nobody_else_in(self, slip: str) -> None:
+        """The status alone decides: a lock fails closed."""
+        body = run("unresolved").replace(*SLIPS[slip])
+        found = reading(
+            self.inflight, sighting(comment(1, body)), sighting(comment(2, run("adopted")))
+        )
+        assert (found["holder"]["comment_id"], found["holder"]["status"]) == (1, "unresolved")
+        assert [each["comment_id"] for each in found["live"]] == [1, 2]
+        assert sighting(comment(1, body)).refused is not None
+
+    @pytest.mark.parametrize("status", ["", "over", "unresolved.", "- unresolved"])
+    def test_without_a_status_nothing_is_held(self, status: str) -> None:
+        """The record is named, whatever else it says."""
+        found = reading(self.inflight, sighting(comment(1, run(status))))
+        assert found["holder"] is None
+        (unreadable,) = found["unreadable"]
+        assert unreadable["comment_id"] == 1
+        assert "has no line" in unreadable["why"]
+        assert found["summary"] == "nobody holds the run lock; 1 record passed over"
+
+    def test_a_record_on_the_wrong_thread_holds_nothing(self) -> None:
+        """It is named as one that does not count."""
+        found = reading(self.inflight, sighting(comment(1, run("unresolved")), astray="elsewhere"))
+        assert found["holder"] is None
+        assert [each["why"] for each in found["unreadable"]] == ["elsewhere"]
+
+    def test_the_election_waits_for_no_judge(self) -> None:
+        """Who holds the lock is known of records that there was no time to judge."""
+        found = reading(self.inflight, sighting(comment(1, run("adopted")), judged=False))
+        assert found["holder"]["comment_id"] == 1
 
     def test_nobody(self) -> None:
         """Without a live record nobody holds it."""
@@ -420,6 +540,7 @@ class TestSpine:
         seen = (sighting(comment(1, slices(text))), sighting(comment(2, spine(1))))
         found = self.look_up(*seen)
         assert (found["slice"]["text"], found["slice"]["fields"]) == (text, None)
+        assert found["slice"]["why"].startswith("line 6 of comment 1: ")
 
     def test_what_looks_like_an_id_is_none(self) -> None:
         """Not in a text of several lines, not in an unclosed block, not a longer id."""
@@ -429,6 +550,26 @@ class TestSpine:
         unclosed = sighting(comment(1, slices() + "<!-- frame-slice\nid: s1\n"))
         found = self.look_up(unclosed, sighting(comment(2, spine(1))))
         assert found["outcome"] == "missing-slice"
+
+    def test_a_slice_that_the_spine_does_not_list_is_found_and_told(self) -> None:
+        """Its block is there; that the plan does not speak of it stands beside the outcome."""
+        seen = (sighting(comment(1, slices("id: s1", "id: s3"))), sighting(comment(2, spine(1))))
+        found = self.look_up(*seen, slice="s3")
+        assert (found["outcome"], found["slice"]["id"]) == ("found", "s3")
+        assert found["detail"] == "the spine does not list s3, though comment 1 holds it"
+        assert found["summary"].endswith(f"; {found['detail']}")
+        assert self.look_up(*seen)["detail"] == ""
+
+    def test_what_stands_on_the_wrong_thread_is_no_plan_and_no_slices(self) -> None:
+        """The outcome is that of what is not there, and the detail says why."""
+        held = comment(1, slices("id: s1"))
+        found = self.look_up(sighting(held), sighting(comment(2, spine(1)), astray="elsewhere"))
+        assert found["outcome"] == "missing-spine"
+        assert found["detail"].endswith("; comment 2 does not: elsewhere")
+        assert [each["comment_id"] for each in found["skipped"]] == [2]
+        found = self.look_up(sighting(held, astray="elsewhere"), sighting(comment(2, spine(1))))
+        assert found["outcome"] == "sibling-unstamped"
+        assert found["detail"].endswith("comment 1: elsewhere")
 
     def test_a_spine_that_does_not_point_is_told(self) -> None:
         """Slices that were written, but whose spine was not spliced, are named."""
@@ -445,6 +586,45 @@ class TestSpine:
         assert [(s["id"], s["comment_id"], s["cycle"]) for s in found["slices"]] == [
             ("s1", None, 1)
         ]
+
+
+HALVES = (comment(1, f"<!-- plan-issue-{NUMBER} -->\n\ntext"), comment(2, credit()))
+UNJUDGED = {
+    "its completion": (sighting(HALVES[0], judged=False), sighting(HALVES[1])),
+    "the credit input": (sighting(HALVES[0]), sighting(HALVES[1], judged=False)),
+}
+
+
+class TestNotJudged:
+    """What there was no time to judge is neither good nor bad."""
+
+    meant = marker("credit-input", port="plan")
+
+    @pytest.mark.parametrize("which", UNJUDGED)
+    def test_a_reading_that_needs_it_is_not_given(self, which: str) -> None:
+        """It says that it is none, in the key that nobody takes for an answer."""
+        shown = view(self.meant, *UNJUDGED[which])
+        found = readers.read(shown)
+        assert found is not None
+        assert set(found) == {"summary", "broken"}
+        assert found["broken"] == "not-judged"
+        assert "--deadline" in found["summary"]
+        with pytest.raises(Unavailable, match="no time was left to judge comment"):
+            readers.answer(shown)
+
+    def test_a_record_is_not_counted_before_it_is_judged(self) -> None:
+        """One that was not judged could be the newest, or malformed."""
+        meant = marker("engagement-record", phase="plan")
+        good, later = comment(1, record("plan", "a")), comment(2, record("plan", "b"))
+        found = readers.read(view(meant, sighting(good), sighting(later, judged=False)))
+        assert found is not None
+        assert found["broken"] == "not-judged"
+
+    def test_nobody_waits_for_strangers(self) -> None:
+        """Theirs are never judged for a reading."""
+        planted = sighting(comment(3, credit(body="adapter: [")), trusted=False)
+        found = reading(self.meant, *map(sighting, HALVES), planted)
+        assert found["honoured"] is True
 
 
 @given(st.lists(st.sampled_from(sorted(READERS_OF)), max_size=3), st.data())

@@ -9,11 +9,11 @@ import pytest
 from sightings import COMPLETIONS, INTERIM, credit, record
 from worlds import CONTRACT, ISSUE, PLAN, World, near
 
-from markers import clock, reading, validators
+from markers import clock, reading
 from markers.clock import Deadline, FakeClock
 from markers.errors import Absent
 from markers.model import ReadResult
-from markers.reading import observing
+from markers.reading import judging
 from markers.setup import Timing
 
 __all__ = ["near"]
@@ -38,7 +38,7 @@ def absent(world: World, family: str, **params: str) -> ReadResult:
 def every_credit(world: World) -> tuple[ReadResult, ...]:
     """``read --all`` of the plan's credit inputs."""
     marker = world.marker("credit-input", port="plan")
-    return reading.read_all(world.setup(), world.thread(), marker)
+    return reading.read_all(world.setup(), world.thread(), marker).results
 
 
 class TestValid:
@@ -90,27 +90,11 @@ class TestValid:
         def broken(*_given: Any) -> Any:
             raise RecursionError
 
-        monkeypatch.setattr(observing, "judge", broken)
+        monkeypatch.setattr(judging, "judge", broken)
         near.say(credit())
         found = read(near, "credit-input", port="plan")
         assert (found.valid, found.problems[0].code) == (False, "validator-broken")
         assert "RecursionError" in found.problems[0].detail
-
-    def test_judging_ends_with_the_deadline(
-        self, near: World, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """A thread that takes too long to judge is listed; what was not judged says so."""
-
-        def slowly(*given: Any) -> Any:
-            clock.sleep(40)
-            return validators.judge(*given)
-
-        for _ in range(5):
-            near.say(credit())
-        monkeypatch.setattr(observing, "judge", slowly)
-        listed = reading.list_markers(near.setup(), near.thread(), None)
-        assert [r.valid for r in listed] == [True, True, True, None, None]
-        assert [p.code for r in listed for p in r.problems] == ["not-judged"] * 2
 
 
 class Meanwhile(FakeClock):
@@ -219,17 +203,19 @@ class TestReading:
         assert [r.reading for r in every] == [r.reading for r in listed] == [None, alone]
 
     def test_a_marker_of_another_number_has_none(self, near: World) -> None:
-        """What belongs on another thread is listed, and no rule reads it here."""
-        near.say(f"<!-- goal-run-inflight-{ISSUE + 1} -->\n\ntext")
-        (found,) = reading.list_markers(near.setup(), near.thread(), None)
-        assert found.reading is None
+        """What belongs on another thread is listed with what is wrong, and no rule reads it."""
+        near.say(f"<!-- design-phase-complete-{ISSUE + 1} -->\n\ntext")
+        near.say(f"<!-- plan-issue-{ISSUE + 1} -->\n\ntext")
+        for found in reading.list_markers(near.setup(), near.thread(), None):
+            assert (found.reading, found.valid) == (None, False)
+            assert [problem.code for problem in found.problems] == ["number-mismatch"]
 
     def test_readings_are_for_trusted_comments(self, near: World) -> None:
-        """A stranger's completion marker honours nothing; asking who we are is one request."""
+        """A stranger's completion marker honours nothing, and nobody asks who we are for it."""
         near.say(credit())
         near.say(f"<!-- {COMPLETIONS['plan']}-{ISSUE} -->\n\nplanted", author="lee")
         near.forge.forget()
         found = read(near, "credit-input", port="plan")
         assert found.reading is not None
         assert found.reading["why"] == "no-completion-marker"
-        assert sorted(entry.method for entry in near.forge.log) == ["GET", "GET"]
+        assert [entry.method for entry in near.forge.log] == ["GET"]

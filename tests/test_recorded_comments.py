@@ -15,6 +15,8 @@ from markers.errors import MarkersError
 __all__ = ["near", "world"]
 
 FOLDER = Path(os.environ.get("RECORDED_DIR", "/nonexistent")) / "agent-orchestra"
+LEDGER = 5_013_464_861
+"""The comment that the recorded plan points to."""
 WHOLE = ("plan-issue-878-historical", "design-phase-complete-878-historical")
 
 pytestmark = pytest.mark.needs("recordings")
@@ -32,10 +34,13 @@ def test_a_whole_real_comment_is_written_and_read_unchanged(world: World, name: 
     marker = CONTRACT.parse(first_line(body))
     assert marker is not None
     world.forge.add_issue(REPO, 878)
+    ledger = "<!-- phase-containment-ledger-878 -->\n\nWhat the plan's pointer names.\n"
+    others = [world.forge.comment(REPO, 878, "pat", ledger, comment_id=LEDGER).body]
     order = {"family": marker.family, "number": 878}
     written = world.write(body, **order)
-    assert world.bodies(878) == [body]
-    assert world.read(**order).body == body
+    assert sorted(world.bodies(878)) == sorted([*others, body])
+    read = world.read(**order)
+    assert (read.body, read.valid) == (body, True)
     assert world.write(body, **order).comment_id == written.comment_id
 
 

@@ -13,6 +13,7 @@ from plans import (
     SECTION,
     SENTINEL,
     block,
+    comment,
     plan,
     pointed,
     preserve,
@@ -106,21 +107,231 @@ class TestPointers:
         candidate = plan(REF.format(999), end="\r\n")
         assert preserve(candidate, governing) == Prepared(candidate=candidate)
 
+    ASTRAY = (
+        f" {REF.format(600)}",
+        f"    {REF.format(600)}",
+        f"- {REF.format(600)}",
+        f"1. > {REF.format(600)}",
+        f"{REF.format(600)} is the ledger",
+        "<!--phase-containment-ledger-ref: 600-->",
+        "<!-- Phase-Containment-Ledger-Ref: 600 -->",
+        "<!-- phase-containment-ledger-ref:\n600 -->",
+    )
+
+    @pytest.mark.parametrize("line", ASTRAY)
+    def test_one_that_readers_do_not_see(self, line: str) -> None:
+        """The candidate's own refuses, and no other is put beside it; an inherited one warns."""
+        with pytest.raises(Refused, match="does not stand alone on its line") as caught:
+            preserve(plan("New.", line), plan(REF.format(600)))
+        assert (caught.value.reason.code, caught.value.reason.line) == ("bad-pointer", 5)
+        made = preserve(plan("New."), plan("Old.", line))
+        assert made.candidate == plan("New.")
+        (warning,) = made.warnings
+        assert warning.startswith("not-carried: line 5 of the plan that governs: a phase-containm")
+        own = preserve(plan(REF.format(600)), plan("Old.", line))
+        assert own.warnings == (), "what the candidate has itself is not missing"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            f"```\n{REF.format(600)}\n```",
+            f"As `{REF.format(600)}` says.",
+            f"<!-- not\n{REF.format(600)}",
+        ],
+    )
+    def test_a_mention_is_no_pointer(self, text: str) -> None:
+        """In code, in a comment or inside a line it is shown, and neither refused nor told."""
+        made = preserve(plan(text), plan(REF.format(600)))
+        assert made.preserved == ("phase-containment-ledger-ref 600",)
+        assert preserve(plan("New."), plan(text)).warnings == ()
+
+    def test_few_of_many_are_looked_at(self) -> None:
+        """Each costs a request: ten of a kind, and one warning for all others."""
+        many = plan(*(REF.format(n) for n in range(1, 5001)), spine("slice_comment_id: 700\n"))
+        seen = Seen(marker=MARKER, candidate=plan(spine()), governing=comment(many))
+        assert plan_preserve.STEP.reads(seen) == (*range(1, 11), 700)
+        made = preserve(plan(spine()), many)
+        assert made.preserved == ("slice_comment_id 700",)
+        assert made.warnings[0] == "pointer-dropped: 4,990 more pointers of the plan that governs"
+        assert len(made.warnings) == 11
+
+    def test_of_the_candidates_own_one_of_a_kind_is_looked_at(self) -> None:
+        """A second one is refused wherever it leads."""
+        many = plan(*(REF.format(n) for n in range(1, 5001)))
+        seen = Seen(marker=MARKER, candidate=many, governing=None)
+        assert plan_preserve.STEP.reads(seen) == (1,)
+
+    def test_a_ledger_that_is_gone_is_no_ledger(self) -> None:
+        """Rulings and blocks of a plan whose pointer does not survive are the plan's own."""
+        governing = plan(REF.format(601), RULINGS, block("a"))
+        made = preserve(plan("New."), governing)
+        assert made.candidate == plan("New.", RULINGS, block("a"))
+        assert made.preserved == ("judge-rulings", "phase-containment: 1 block")
+        assert [warning.partition(":")[0] for warning in made.warnings] == ["pointer-dropped"]
+
+    @pytest.mark.parametrize(
+        "broken",
+        ["by hand\n", "slices: none\n", "-->\n<!-- frame-spine\n"],
+        ids=["prose", "a section with a value", "two spines"],
+    )
+    def test_a_broken_spine_keeps_its_plain_pointer(self, broken: str) -> None:
+        """What a person did to the rest does not lose the slices."""
+        governing = plan(spine(f"{broken}  slice_comment_id: 700 \n"), "Old.")
+        made = preserve(plan(spine(), "New."), governing)
+        assert made.candidate == plan(spine("slice_comment_id: 700\n"), "New.")
+        assert (made.preserved, made.warnings) == (("slice_comment_id 700",), ())
+        gone = preserve(plan(spine(), "New."), governing, {})
+        assert gone.candidate == plan(spine(), "New.")
+        assert "700 of the plan that governs leads to a comment that is gone" in gone.warnings[0]
+
+    def test_a_broken_pointer_in_a_broken_spine_is_told(self) -> None:
+        """It may be a pointer, and nobody can tell where it leads."""
+        governing = plan(spine("slice_comment_id : 700\n"), "Old.")
+        made = preserve(plan(spine(), "New."), governing)
+        assert made.candidate == plan(spine(), "New.")
+        (warning,) = made.warnings
+        assert warning.startswith(
+            "not-carried: line 7 of the plan that governs: a slice_comment_id"
+        )
+        assert preserve(plan("New."), governing).warnings == (), "there is no room for it"
+
 
 class TestText:
     """What a plan holds itself."""
 
     @pytest.mark.parametrize(
         "behind",
-        ["", "**Decisions**", "## Named", "# Part two", SENTINEL, RULINGS, spine()],
-        ids=["end", "bold", "h2", "h1", "sentinel", "rulings", "spine"],
+        [
+            "",
+            "**Decisions**",
+            "**Decisions:**",
+            "__Decisions__ :",
+            "**1. Steps**",
+            "## Named",
+            "# Part two",
+            "  ##",
+            SENTINEL,
+            RULINGS,
+            spine(),
+        ],
     )
     def test_the_section_ends_where_something_else_begins(self, behind: str) -> None:
-        """The next bold heading, a heading, the named decisions, a block, or the end."""
+        """The next bold heading, a heading, the named decisions, or the end; no block is in it."""
         governing = plan("Old.", REF.format(600), SECTION, behind)
         made = preserve(plan("New.", REF.format(600)), governing)
         assert made.candidate == plan("New.", REF.format(600), SECTION)
         assert made.preserved == ("Plan Stress-Test section",)
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            "**M1** sustained: mend it\n**M2** dismissed",
+            "**M1**: sustained",
+            "**M1** and **M2**",
+            "### M1\n\nText.",
+            "*M1*",
+            "***",
+            "****",
+            "#M1",
+            "    ## code",
+            "| **a** | b |",
+            "- **Overall**",
+        ],
+    )
+    def test_what_is_bold_in_part_is_text(self, more: str) -> None:
+        """Findings that are named in bold are what the section is about."""
+        governing = plan("Old.", SECTION, more, "The end of it.", "## Next")
+        made = preserve(plan("New."), governing)
+        assert made.candidate == plan("New.", SECTION, more, "The end of it.")
+        assert made.warnings == ()
+
+    HEADINGS = (
+        "**Plan Stress-Test:**",
+        "**Plan Stress-Test (standard)**",
+        "**Plan Stress-Test**:",
+        "**plan stress-test**",
+        "__Plan Stress Test__",
+        "   **Plan Stress-Test**",
+        "## Plan Stress-Test",
+        "### **Plan Stress-Test**",
+        " # PLAN STRESS-TEST",
+    )
+
+    @pytest.mark.parametrize("heading", HEADINGS)
+    def test_a_heading_of_any_spelling_is_known(self, heading: str) -> None:
+        """On both sides, so that the section is neither lost nor there twice."""
+        governing = plan("Old.", heading, "- M1 sustained", "## Next", "Rest.")
+        made = preserve(plan("New."), governing)
+        assert made.candidate == plan("New.", heading, "- M1 sustained")
+        assert made.preserved == ("Plan Stress-Test section",)
+        own = plan("New.", heading, "- M1 dismissed")
+        assert preserve(own, plan(SECTION)) == Prepared(candidate=own)
+
+    @pytest.mark.parametrize(
+        ("heading", "inside", "behind"),
+        [
+            ("## Plan Stress-Test", "### M1\n\n**Decisions**\n\nText.", "## Next"),
+            ("### Plan Stress-Test", "#### M1\n\nText.", "### Next"),
+            ("### Plan Stress-Test", "**M1**\n\nText.", "# Next"),
+            ("# Plan Stress-Test", "### M1", "## Next"),
+        ],
+    )
+    def test_a_section_under_a_marked_heading(self, heading: str, inside: str, behind: str) -> None:
+        """It goes on to the next heading of its level or above; bold lines are inside it."""
+        made = preserve(plan("New."), plan(heading, inside, behind, "Rest."))
+        assert made.candidate == plan("New.", heading, inside)
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "- **Plan Stress-Test**",
+            "> **Plan Stress-Test**",
+            "1. Plan Stress-Test",
+            "Plan stress-test",
+        ],
+    )
+    def test_what_is_no_heading_is_told(self, line: str) -> None:
+        """Nobody could say where such a section ends."""
+        made = preserve(plan("New."), plan("Old.", line, "  - M1 sustained"))
+        assert made.candidate == plan("New.")
+        (warning,) = made.warnings
+        assert warning.startswith("not-carried: line 5 of the plan that governs: it names the Plan")
+        assert preserve(plan("New.", line), plan("Old.", line)).warnings == ()
+        beside = preserve(plan("New.", line), plan(SECTION))
+        assert beside.candidate == plan("New.", line, SECTION)
+        assert counted(beside.warnings[0], 2).startswith("section-twice: line 3 names the Plan")
+
+    def test_blocks_inside_the_section_are_no_part_of_it(self) -> None:
+        """They are carried by their own rule, once, and the text behind them goes on."""
+        governing = plan(SECTION, RULINGS, "Between.", block("a"), spine(), "- M2 dismissed")
+        made = preserve(plan("New."), governing)
+        section = (SECTION, "Between.", "- M2 dismissed")
+        assert made.candidate == plan("New.", RULINGS, block("a"), *section)
+        assert made.warnings == ()
+        with_ledger = preserve(plan(REF.format(600), "New."), governing)
+        assert with_ledger.candidate == plan(REF.format(600), "New.", *section)
+
+    @pytest.mark.parametrize(
+        ("behind", "line"),
+        [
+            (f"{RULINGS} and a word", 10),
+            ("<!-- phase-containment-12 -->\nA word.", 8),
+            ("## Next\n\n**Plan Stress-Test**\n\n- M2", 9),
+        ],
+        ids=["beside an arrow", "in a block without end", "a second section"],
+    )
+    def test_what_is_left_of_the_section_is_told(self, behind: str, line: int) -> None:
+        """Text that may belong to it, and that nothing carries."""
+        made = preserve(plan("New."), plan(SECTION, behind))
+        assert "Plan Stress-Test section" in made.preserved
+        told = f"not-carried: line {line} of the plan that governs: it may belong to the Plan"
+        assert any(warning.startswith(told) for warning in made.warnings)
+
+    def test_many_blocks_without_a_finding_are_told_in_few_words(self) -> None:
+        """The first ones by line, then how many more there are."""
+        made = preserve(plan("New."), plan(*["<!-- phase-containment-12 -->"] * 4000))
+        assert len(made.warnings) == 6
+        assert made.warnings[-1] == "not-carried: 3,995 more phase-containment blocks of that plan"
 
     def test_the_section_stands_before_the_named_decisions(self) -> None:
         """Readers look for it there; without them it comes last."""
@@ -180,35 +391,41 @@ class TestText:
 
     def test_nothing_is_carried_into_code(self) -> None:
         """A candidate that ends in an open fence is refused rather than added to unseen."""
-        with pytest.raises(Refused, match=r"line 3: .* never closed") as caught:
+        with pytest.raises(Refused) as caught:
             preserve(plan("```\ncode"), plan(SECTION))
         assert caught.value.reason.code == "unclosed"
+        assert counted(str(caught.value), 2).startswith("line 1: what is opened here")
 
 
-PARTS = st.lists(
-    st.sampled_from(
-        [
-            "Words.",
-            REF.format(600),
-            SECTION,
-            SENTINEL,
-            RULINGS,
-            block("a"),
-            block("b"),
-            spine(),
-            spine("slice_comment_id: 700\n"),
-            "## Next",
-            "- item\n  - inner",
-            "> quoted",
-            "```\n**Plan Stress-Test**\n```",
-        ]
-    ),
-    max_size=6,
-    unique=True,
+PARTS = (
+    "Words.",
+    REF.format(600),
+    SECTION,
+    SENTINEL,
+    RULINGS,
+    block("a"),
+    block("b"),
+    spine(),
+    spine("slice_comment_id: 700\n"),
+    "## Next",
+    "**Decisions**",
+    "**M1** sustained.",
+    "## Plan Stress-Test\n\n- M3",
+    "- **Plan Stress-Test**",
+    "- item\n  - inner",
+    "> quoted",
+    "```\n**Plan Stress-Test**\n```",
 )
+BY_HAND = (REF.format(601), f"- {REF.format(600)}", spine("slice_comment_id: 700\nby hand\n"))
+"""What a person may have made of a plan, and what no candidate gets through with."""
 
 
-@given(new=PARTS, old=PARTS, end=st.sampled_from(["\n", "\r\n"]))
+def some(parts: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
+    """Some of the parts in any order."""
+    return st.lists(st.sampled_from(parts), max_size=6, unique=True)
+
+
+@given(new=some(PARTS), old=some((*PARTS, *BY_HAND)), end=st.sampled_from(["\n", "\r\n"]))
 def test_preserving_twice_is_preserving_once(new: list[str], old: list[str], end: str) -> None:
     """Neither the result nor the same candidate beside it is changed again; CRLF stays CRLF."""
     candidate, governing = plan(*new, end=end), plan(*old)

@@ -81,7 +81,7 @@ def test_lost_keys_are_told_loudly() -> None:
     assert warning.endswith(KEYS[0])
     (warning,) = after(queue("claimed", *KEYS), queue("claimed")).warnings
     assert "9 PROPOSALS" in warning
-    assert warning.endswith(f"{KEYS[4]} and others")
+    assert warning.endswith(f"{KEYS[4]} and 4 more")
 
 
 @pytest.mark.parametrize(

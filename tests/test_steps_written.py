@@ -136,7 +136,20 @@ class TestPreserve:
         near.say(f"{PLAN}\n\n**Plan Stress-Test**\n\n<!-- design-issue-12 -->\n", author="pat")
         error = near.fails("Two.\n", take_over=True)
         assert error.reason.code == "foreign-marker"
+        assert error.reason.detail.startswith("in the comment as it would be: line 7 ")
         assert near.sent == []
+
+    def test_what_is_carried_warns_of_the_whole(self, near: World) -> None:
+        """A line of the candidate is named as the caller counts it, one of the section is not."""
+        near.write(plan("One.", "**Plan Stress-Test**", "", "For @acme."), preserve=False)
+        own = near.write("For @acme.\n")
+        assert [warning.partition(" mentions")[0] for warning in own.warnings] == [
+            "mention: line 1"
+        ]
+        carried = near.write("Two.\n")
+        assert [warning.partition(" mentions")[0] for warning in carried.warnings] == [
+            "mention: in the comment as it would be: line 7"
+        ]
 
     def test_an_interrupted_update_is_taken_as_its_own(self, near: World) -> None:
         """The rerun of a write whose answer was lost says what it was, carried text included."""
@@ -212,6 +225,8 @@ class TestSplice:
         error = near.fails(slices(), family="frame-slices")
         assert error.reason.code == "foreign-canonical"
         assert error.action is Action.LANDED_INCOMPLETE
+        assert "pass --take-over" in error.reason.detail
+        assert "--expect" not in error.reason.detail
         near.write(slices(), family="frame-slices", take_over=True)
         assert "slice_comment_id" in (near.read().body or "")
 
@@ -246,6 +261,36 @@ class TestBurst:
         assert pointer in (world.read().body or "")
         again = burst(world.setup(), orders)
         assert again.action == Status.UNCHANGED
+
+    def test_what_an_earlier_entry_writes_is_there_by_then(self, near: World) -> None:
+        """The check phase does not warn of a plan that its own manifest brings."""
+        orders = [near.order(plan(spine())), near.order(slices(), family="frame-slices")]
+        for dry_run in (True, False):
+            result = burst(near.setup(), orders, dry_run=dry_run)
+            assert [entry.warnings for entry in result.results] == [(), ()]
+
+    def test_a_plan_on_another_thread_is_no_help(self, near: World) -> None:
+        """There the warning stands."""
+        near.forge.add_issue(near.repo.slug, 77)
+        orders = [
+            near.order(plan(spine()), number=77),
+            near.order(slices(), family="frame-slices"),
+        ]
+        result = burst(near.setup(), orders, dry_run=True)
+        assert result.results[1].warnings[0].startswith("step: ")
+
+    def test_the_wrong_order_is_refused_before_the_first_write(self, near: World) -> None:
+        """Slices cannot point from a plan that comes after them; where it is there, they can."""
+        orders = [near.order(slices(), family="frame-slices"), near.order(plan(spine()))]
+        for dry_run in (True, False):
+            with pytest.raises(Refused) as caught:
+                burst(near.setup(), orders, dry_run=dry_run)
+            (problem,) = caught.value.problems
+            assert (problem.entry, problem.key, problem.code) == (1, "family", "order")
+            assert "put the entry that writes it first" in problem.detail
+        assert near.sent == []
+        near.write(plan(spine()))
+        assert burst(near.setup(), orders).action == Status.LANDED
 
     def test_the_journal_agrees_with_what_stands(self, near: World) -> None:
         """What was written last to the plan is the step's edit, not the entry's first text."""
@@ -311,6 +356,33 @@ budget_snapshot: {{}}
         assert body.count("<!--") == 1
         assert body.count("-->") == 1
         assert world.write(self.PAYLOAD, family="goal-halt-report").action is Action.UNCHANGED
+
+    def test_a_warning_of_the_bullets_says_whose_line_it_is(self, near: World) -> None:
+        """In the YAML, which is code, nobody is mentioned; in the bullets somebody is."""
+        payload = self.PAYLOAD.replace('"one"', '"@acme said one"')
+        result = near.write(payload, family="goal-halt-report")
+        assert [warning.partition(" mentions")[0] for warning in result.warnings] == [
+            "mention: in the comment as it would be: line 9"
+        ]
+
+    def test_what_was_told_of_the_payload_stays_told(self, near: World) -> None:
+        """The bullets no longer show what got lost; what they do not have is no longer told."""
+        payload = self.PAYLOAD.replace("target_ref: null", "target_ref: #12")
+        payload = payload.replace(' "ask <!--', " |\n  ask\n  <!--").replace(' first"', " first")
+        result = near.write(f"For @acme.\n\n{payload}", family="goal-halt-report")
+        assert [warning.partition(": ")[0] for warning in result.warnings] == [
+            "comment-cut",
+            "prose-dropped",
+        ]
+        assert "@acme" not in (near.read(family="goal-halt-report").body or "")
+
+    def test_a_fence_in_a_text_is_refused(self, near: World) -> None:
+        """Half of a report would be shown as if it were all of it."""
+        text = "plan_remediation: |\n  a\n  ```\n  b\n  ```\n"
+        payload = self.PAYLOAD.replace("plan_remediation", "note").replace("note:", text + "note:")
+        error = near.fails(payload, family="goal-halt-report")
+        assert error.reason.code == "backticks"
+        assert near.forge.writes == []
 
     def test_an_invalid_one_is_refused_whole(self, near: World) -> None:
         """Several problems are told together, and nothing is asked of the server."""

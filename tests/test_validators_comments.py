@@ -70,6 +70,24 @@ def test_a_good_credit_input_is_not_refused(edit: Edit) -> None:
     assert_good(edit, GOOD_CREDIT, CREDIT, port="plan")
 
 
+def test_a_contradiction_of_thousands_is_told_in_few_words() -> None:
+    """The first lines that contradict one another, and how many more there are."""
+    text = "<!-- completion-account-12 -->\n" + f"{LINE}: true\n{LINE}: false\n" * 4000
+    (problem,) = told(text, ACCOUNT)
+    assert "lines 2, 3, 4, 5, 6 and 7,995 more contradict" in problem.detail
+
+
+def test_many_warnings_refuse_nothing() -> None:
+    """That there are more of them than are told is a warning, too."""
+    entry = "- {{stable_finding_key: gh-1, pass: 1, disposition: dismiss, classification: routine,"
+    text = (
+        "<!-- review-dispositions-12 -->\n\n```yaml\nschema_version: 1\npasses_run: [1]\nentries:\n"
+    )
+    text += f"{entry.format()} disposition_rationale: a}}\n" * 60 + "```\n"
+    assert refusals(text, "review-dispositions") == []
+    assert warned(text, "review-dispositions") == ["duplicate"] * 50 + ["more"]
+
+
 SENTINEL = "review-judge-produced"
 MARKER = "<!-- review-judge-produced-12 -->"
 
@@ -136,6 +154,25 @@ VERDICTS = [
     (f"note: |\n  {LINE}: true\n", Verdict(word="unasserted")),
     (f"- note: >-  # short\n\n    {LINE}: true", Verdict(word="unasserted")),
     (f"note: |2\n  more\n{LINE}: true", Verdict(word="ran", value="true", line=5)),
+    (f"> note: |\n>   {LINE}: true", Verdict(word="unasserted")),
+    (f"> note: |\n>\n>   {LINE}: true", Verdict(word="unasserted")),
+    (f">note: |\n>  {LINE}: true", Verdict(word="unasserted")),
+    (f"> > note: |\n>>   {LINE}: true", Verdict(word="unasserted")),
+    (f"> - note: >-\n>     {LINE}: true", Verdict(word="unasserted")),
+    (f"- > note: |\n  >   {LINE}: true", Verdict(word="unasserted")),
+    (f"> - > note: |\n>   >   {LINE}: true", Verdict(word="unasserted")),
+    (f"> note: |\n  {LINE}: true", Verdict(word="unasserted")),
+    (f"> note: |\n>   more\n> {LINE}: true", Verdict(word="ran", value="true", line=5)),
+    (f">note: |\n> {LINE}: true", Verdict(word="ran", value="true", line=4)),
+    (f"> note: |\n{LINE}: true", Verdict(word="ran", value="true", line=4)),
+    (f"note: |\n> {LINE}: true", Verdict(word="ran", value="true", line=4)),
+    (f"> # note: |\n>   {LINE}: true", Verdict(word="ran", value="true", line=4)),
+    (f"- |\n  {LINE}: true", Verdict(word="unasserted")),
+    (f"? >\n  {LINE}: true", Verdict(word="unasserted")),
+    (f'"a: b": |\n  {LINE}: true', Verdict(word="unasserted")),
+    (f"note: !text &a |\n  {LINE}: true", Verdict(word="unasserted")),
+    (f"- **{LINE}:** true", Verdict(word="unasserted")),
+    (f"**{LINE}: true**", Verdict(word="ran", value="true", line=3)),
     (f"{LINE}: true\n{LINE}: yes", Verdict(word="ran", value="true", line=3, duplicates=(4,))),
     (f"{LINE}: true\n{LINE}: no", Verdict(word="duplicate-assertion", line=3, duplicates=(4,))),
     (f"{LINE}: a\n{LINE}: b\n{LINE}: a",

@@ -110,12 +110,22 @@ BAD_BULLETS = (
     Bad("not inert at the end", "run 7 stopped", "run --!> 7", "delimiter", 9, "'--!>'"),
     Bad("evidence is a number", "run 7 stopped", "7", "type", 9, "evidence[0]"),
     Bad("no stage", "- **stage**: loop\n", "", "missing", 2, "stage: is missing"),
+    Bad(
+        "colon in the bold", "**stage**:", "**stage:**", "missing", 12, "the colon behind the bold"
+    ),
+    Bad(
+        "another bullet", "- **stage**:", "* **stage**:", "missing", 12, "write '- **key**: value'"
+    ),
+    Bad("a blank before the colon", "**stage**:", "**stage** :", "missing", 12, "nearly one"),
     Bad("text below a text", "Ask for more.", "Ask\n  for more.", "syntax", 8, "one line"),
-)
+)  # fmt: skip
 
 BULLET_EDGES = (
     Edit("as it is", "**issue**: 12", "**issue**: 12"),
     Edit("a heading", "- **schema_version**", "## It stopped\n\n- **schema_version**"),
+    Edit(
+        "bold prose in a list", "- **arm**", "- **Note:** it stopped\n- **arm:** twice\n- **arm**"
+    ),
     Edit("a fence that is a text", "run 7 stopped", "```yaml"),
     Edit("null in quotes", "**target_ref**: null", '**target_ref**: "null"'),
 )
@@ -217,6 +227,15 @@ def test_each_bullet_of_a_run_is_wanted_once(family: str) -> None:
         line = next(line for line in text.split("\n") if f"**{key}**" in line)
         (problem,) = refusals(f"{text}\n{line}", family)
         assert (problem.code, problem.line) == ("duplicate-key", 3 + len(bullets_of(family)))
+
+
+@pytest.mark.parametrize("family", ["goal-run-stage", HALT])
+def test_bullets_none_of_which_counts(family: str) -> None:
+    """The first of the lines that were meant for them is named."""
+    good = run(family) if family != HALT else SHOWN
+    (problem,) = refusals(good.replace("**:", ":**"), family)
+    assert (problem.code, problem.line) in {("bullets-missing", 3), ("fence-missing", 3)}
+    assert "write '- **key**: value'" in problem.detail
 
 
 @pytest.mark.parametrize(

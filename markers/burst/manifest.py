@@ -218,7 +218,7 @@ def _against_schema(document: Any, spelled: Any) -> Iterator[Problem]:
     )
     form = "envelope" if isinstance(document, dict) else "writes"
     chosen = {"$defs": schema["$defs"], "$ref": f"#/$defs/{form}"}
-    findings, _ = compiled(json.dumps(chosen)).findings(document)
+    findings = compiled(json.dumps(chosen)).findings(document)
     found = sorted(
         (_found(finding, spelled) for finding in findings),
         key=lambda problem: (problem.entry, problem.key),

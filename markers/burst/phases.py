@@ -53,6 +53,16 @@ class _Run:
         """The entries that are still to be written."""
         return [entry for entry in self.entries if not entry.written]
 
+    def around(self, entry: Entry) -> tuple[set[str], set[str]]:
+        """The markers that are written to the entry's thread before it, and behind it."""
+        at = self.entries.index(entry)
+        before, behind = self.entries[:at], self.entries[at + 1 :]
+        one, other = (
+            {each.marker for each in some if each.thread == entry.thread}
+            for some in (before, behind)
+        )
+        return one, other
+
     def by_thread(self, entries: Iterable[Entry]) -> dict[str, list[Entry]]:
         """Entries in groups of one thread, in order of first mention."""
         groups: dict[str, list[Entry]] = {}
@@ -112,7 +122,7 @@ def _check(run: _Run) -> None:
         raise Faulty(problems)
 
 
-_KEYS = {"surface": "targetSurface", "family-not-writable": "family"}
+_KEYS = {"surface": "targetSurface", "family-not-writable": "family", "order": "family"}
 """The key at fault where it is not the body."""
 
 
@@ -152,9 +162,10 @@ def _preview(run: _Run) -> None:
         run.looks[seen.thread.key()] = seen
         for entry in entries:
             try:
-                _plan_one(entry, seen)
+                _plan_one(run, entry, seen)
             except Refused as error:
-                problems.append(_problem_of(run.entries.index(entry) + 1, "targetSurface", error))
+                key = _KEYS.get(error.reason.code, "targetSurface")
+                problems.append(_problem_of(run.entries.index(entry) + 1, key, error))
     if problems:
         raise Faulty(problems)
 
@@ -164,12 +175,14 @@ def _look(entries: Sequence[Entry]) -> Look:
     return see(entries[0].call, *markers, identify=True)
 
 
-def _plan_one(entry: Entry, seen: Look) -> None:
+def _plan_one(run: _Run, entry: Entry, seen: Look) -> None:
     """Plan an entry on the shared look; a conflict ends the burst before anything is written."""
     call = entry.call
     call.glance = seen
+    before, behind = run.around(entry)
     try:
-        entry.result = foresee(call, planned(call, entry.given))
+        result = planned(call, entry.given)
+        entry.result = foresee(call, result, before=before, behind=behind)
     except Refused:
         raise
     except MarkersError as error:

@@ -116,6 +116,7 @@ _SPINE: Document = {
     "ports": {},
     "slices": [],
     "slice": None,
+    "skipped": [],
 }
 EMPTY: Mapping[str, Document] = {
     "write": _WRITE,

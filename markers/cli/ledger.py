@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import Refused, Usage
+from ..errors import Refused, Usage, few
 from ..model import Comment, Thread
 from .common import Invocation, MarkerCommand, documented
 from .output import Answer
@@ -18,6 +18,7 @@ from .written import answer_of
 
 if TYPE_CHECKING:
     from ..writer import Order
+    from .pieces import Judge
 
 MODES = ("plan", "design", "brief")
 
@@ -74,6 +75,8 @@ def command(call: Invocation, /, number: int, mode: str, **given: Any) -> Answer
 
     if given["comment_id"] is not None and mode != Mode.DESIGN:
         raise Usage("comment-id", "--comment-id goes with --mode design")
+    if given["head"] is given["containment"] is not None:
+        raise Usage("stdin-twice", "standard input is one text: name a file for one of the two")
     with call.settings.until.paused():  # whoever pipes a file in takes the time it takes
         head, containment = _text(given["head"]), _text(given["containment"])
     order = _order(call, number, Mode(mode), head, containment, given["take_over"])
@@ -100,20 +103,24 @@ def _order(
     """One stamp serves the whole call, however often it is planned again."""
     from .. import clock
     from ..codec import derive
-    from ..steps.ledger import FORMS, ledger
+    from ..config import policy
+    from ..steps.ledger import FORMS
     from ..writer import Order
+    from .pieces import Judge
 
     family = call.contract.family(FORMS[mode].family)
     marker = derive(family, number)
     call.subject.family, call.subject.number = family.name, number
     call.subject.marker, call.subject.surface = marker.text, family.surfaces[0].value
-    revise = partial(
-        ledger,
+    judge = Judge(
+        family=family,
         marker=marker,
-        mode=mode,
-        head=head,
-        containment=containment,
-        now=clock.iso(clock.now()),
+        contract=call.contract,
+        policy=policy(call.settings),
+        command="ledger",
+    )
+    revise = partial(
+        _revised, judge, mode=mode, head=head, containment=containment, now=clock.iso(clock.now())
     )
     return Order(
         thread=Thread(call.repo, number),
@@ -125,6 +132,15 @@ def _order(
     )
 
 
+def _revised(judge: Judge, there: str | None, **files: Any) -> str:
+    """The new body; the files are judged by themselves, so that it is their lines that are told."""
+    from ..steps.ledger import ledger
+
+    made = ledger(there, judge.marker, **files)
+    judge.require_good(head=files["head"], containment=files["containment"])
+    return made
+
+
 def _picked(wanted: int | None, comments: Sequence[Comment]) -> Comment:
     """The comment that the blocks are added to."""
     from ..errors import Absent
@@ -133,10 +149,10 @@ def _picked(wanted: int | None, comments: Sequence[Comment]) -> Comment:
         raise Absent("absent", "there is no trusted design-phase-complete comment to add to")
     found = [each for each in comments if wanted in (None, each.id)]
     if not found:
-        ids = ", ".join(str(each.id) for each in comments)
+        ids = few([each.id for each in reversed(comments)])
         raise Refused(
             "not-the-comment",
             f"comment {wanted} is no trusted design-phase-complete comment of this issue; "
-            f"these are: {ids}",
+            f"these are, the latest first: {ids}",
         )
     return found[-1]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 import click
 
-from ..model import ReadResult, Thread
+from ..model import Family, ReadResult, Reason, Shape, Thread
 from .common import Invocation, MarkerCommand, documented
 from .documents import found
 from .output import Answer
 from .params import NUMBER
-from .standing import standing_of
+from .standing import ELSEWHERE, standing_of
 from .target import complete_family
 
 
@@ -38,18 +40,48 @@ def command(call: Invocation, /, number: int, family: str | None) -> Answer:
     only = None if family is None else call.contract.family(family)
     thread = Thread(call.repo, number)
     results = list_markers(call.connect(call.repo.api_url), thread, only)
-    governed = {extra.id: extra.why for result in results for extra in result.extras}
-    lines = [_line(result, governed) for result in results]
+    why_not = {extra.id: extra.why for result in results for extra in result.extras}
+    lines = [
+        line
+        for result in results
+        for line in _lines(result, why_not, call.contract.family(result.family))
+    ]
     return Answer(
         document={"markers": [found(result, body=False) for result in results]},
         lines=lines or [f"no marker on {thread}"],
     )
 
 
-def _line(result: ReadResult, why_not: dict[int, str]) -> str:
-    note = why_not.get(result.comment_id or 0)
-    if note is None:
-        note = "governs" if result.trusted else "untrusted"
+_WORDS = {Shape.UPSERT: "canonical", Shape.POST_NEW: "latest"}
+"""What the one that a write goes by is called where a reading says what counts."""
+
+
+def _lines(result: ReadResult, why_not: Mapping[int, str], family: Family) -> Iterator[str]:
+    notes = [_note(result, why_not, family), *(p.detail for p in result.problems if _elsewhere(p))]
     if not result.valid:
-        note = f"{note}; {standing_of(result)}"
-    return f"{result.comment_id}  {result.marker}  by {result.author}  {result.updated_at}  {note}"
+        notes.append(standing_of(result))
+    note = "; ".join(notes)
+    yield f"{result.comment_id}  {result.marker}  by {result.author}  {result.updated_at}  {note}"
+    if result.reading is not None and _says_what_counts(family):
+        yield f"  reading: {result.reading['summary']}"
+
+
+def _note(result: ReadResult, why_not: Mapping[int, str], family: Family) -> str:
+    """What the comment is among those with its first line; a reading alone says what counts."""
+    if any(map(_elsewhere, result.problems)):
+        return "does not count here"
+    known = why_not.get(result.comment_id or 0)
+    if not result.trusted:
+        return known or "untrusted"
+    if family.shape is None or not _says_what_counts(family):
+        return known or "governs"
+    return known.partition(":")[0] if known else _WORDS[family.shape]
+
+
+def _says_what_counts(family: Family) -> bool:
+    """Whether the family's reading judges its comments; that of slices only looks into them."""
+    return family.reader not in (None, "spine")
+
+
+def _elsewhere(problem: Reason) -> bool:
+    return problem.code in ELSEWHERE

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import Absent, Usage
+from ..errors import Absent, Usage, few
 from ..model import ReadResult, Thread
 from .common import Invocation, MarkerCommand, documented
 from .documents import found
 from .output import Answer
 from .standing import problem_line, standing_of
 from .target import Target, asked, resolve, target_options
+
+if TYPE_CHECKING:
+    from ..reading import Everything
 
 
 @click.command(
@@ -70,15 +72,16 @@ def described(result: ReadResult, thread: Thread) -> list[str]:
     return lines
 
 
-def _all(results: Sequence[ReadResult], target: Target) -> Answer:
-    document = {"markers": [found(result, body=True) for result in results]}
+def _all(every: Everything, target: Target) -> Answer:
+    results, reading = every.results, every.reading
+    document = {"markers": [found(result, body=True) for result in results], "reading": reading}
     if not any(result.trusted for result in results):
-        names = ", ".join(f"{r.comment_id} by {r.author}" for r in results)
-        untrusted = f"; not trusted: {names}" if names else ""
-        raise Absent(
-            "absent",
-            f"no trusted comment on {target.thread} has {target.marker.text} on line 1{untrusted}",
-            result=document,
+        names = few([f"{r.comment_id} by {r.author}" for r in results])
+        parts = (
+            f"no trusted comment on {target.thread} has {target.marker.text} on line 1",
+            f"not trusted: {names}" if names else "",
+            str(reading["summary"]) if reading else "",
         )
+        raise Absent("absent", "; ".join(filter(None, parts)), result=document)
     lines = [line for result in results for line in described(result, target.thread)]
     return Answer(document=document, lines=lines)

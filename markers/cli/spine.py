@@ -13,6 +13,7 @@ from .common import Invocation, MarkerCommand, documented
 from .documents import EMPTY
 from .output import Answer
 from .params import NUMBER, SLICE
+from .standing import counted
 
 FAMILY = "plan-issue"
 FOUND = "found"
@@ -69,10 +70,13 @@ def command(call: Invocation, /, number: int, **given: str | None) -> Answer:
 def _lines(document: Mapping[str, Any], thread: Thread) -> list[str]:
     one = document["slice"]
     where = f"{thread}, spine of {document['generated_at']}"
-    if one is not None:
-        head = f"slice {one['id']} of {where}, in comment {one['comment_id']}"
-        return [head, *one["text"].splitlines()]
-    return [f"{len(document['slices'])} slices of {where}", *map(_line, document["slices"])]
+    if one is None:
+        listed = document["slices"]
+        return [f"{counted(len(listed), 'slice')} of {where}", *map(_line, listed)]
+    head = [f"slice {one['id']} of {where}, in comment {one['comment_id']}"]
+    head += [document["detail"]] if document["detail"] else []
+    head += [f"its fields cannot be read: {one['why']}"] if one["why"] else []
+    return [*head, *one["text"].split("\n")]
 
 
 def _line(entry: Mapping[str, Any]) -> str:

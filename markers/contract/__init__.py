@@ -39,7 +39,12 @@ if TYPE_CHECKING:
 
     from .book import Book, Problem
 
-_WILDCARD = r"(?:[^\s<>{}]+?|\{[^<>{}]*\})"
+# A placeholder may be written as any word, and a word may hold {ID}, {{ ID }}, <ID>, $(a command).
+# Each of these is read in one way only, and whole: nothing is tried again for a longer word.
+_BRACES = r"\{++[^<>{}]*+\}++"
+_ANGLES = r"<(?!!--)[^<>]*+>"
+_DOLLAR = r"\$(?:\((?:[^()<>]|\([^()<>]*+\))*+\))?+"
+_WILDCARD = rf"(?:[^\s<>{{}}$]|{_BRACES}|{_ANGLES}|{_DOLLAR})+?"
 _INSIDE = (Scope.BLOCK, Scope.POINTER)
 
 T = TypeVar("T")
@@ -84,8 +89,9 @@ class Contract:
         """The comment family whose marker *line* begins with, in any status.
 
         *line* comes without leading blanks and invisible characters.  Any word will do for a
-        placeholder (a number with leading zeros, an unknown value, a literal ``{ID}``), and text
-        may follow: readers that search for the marker would find it there.
+        placeholder (a number with leading zeros, an unknown value, ``{ID}``, ``<ID>``, ``$ID``),
+        and text may follow: readers that search for the marker would find it there, at the latest
+        when somebody has filled the placeholder in.
         """
         family = self._live(line)
         return family if family and family.scope is Scope.COMMENT else None

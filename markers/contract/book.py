@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .. import toml
 from ..errors import echo
-from ..model import Family, Row
+from ..model import Family, Row, Scope
 from ..payload.document import Document
 from ..payload.schema import check
 from .files import (
@@ -79,6 +79,10 @@ class _Kind(Generic[T]):
 _FAMILY = _Kind(FAMILIES, FAMILY_SCHEMA, "name", family_of)
 _ROW = _Kind(ROWS, ROW_SCHEMA, "id", row_of)
 _NOT_IN_A_CHECKOUT = ("replaces", "cache", "steps")
+_COMMENTS_ONLY = (
+    "a checkout may only bring families of scope comment, since blocks and pointers of others "
+    "would be looked for, and refused, in the comments of families that ship; --contract may"
+)
 
 
 class Book:
@@ -103,8 +107,8 @@ class Book:
         """Read a directory of families from a checkout, which may come from a stranger.
 
         The files lie in it or in its ``families/``, their schemas in its ``schemas/``.  They may
-        not replace a family, name a cache path or have steps, which edit other comments, and rows
-        may not come with them (design, section 3).
+        not replace a family, name a cache path, have steps, which edit other comments, or stand
+        inside comments of others, and rows may not come with them (design, section 3).
         """
         if not root.is_dir():
             self._complain(root, "", "is not a directory")
@@ -133,6 +137,8 @@ class Book:
                 continue
             for key in (key for key in banned if key in doc):
                 self._complain(file, key, "a checkout may not set this; --contract may")
+            if banned and doc.get("scope") != Scope.COMMENT:
+                self._complain(file, "scope", _COMMENTS_ONLY)
             name = doc[kind.key]
             taken = shelf.get(name)
             for key, reason in _naming(kind.key, name, stem, taken, source, doc):

@@ -4,28 +4,33 @@ What may live here: the bounds of a schema that somebody else wrote.  What may n
 (``book``) and checking payloads (``markers.payload``).
 
 Everything it refers to is in it, and nothing leads back to itself: then no reference is fetched,
-and checking a payload takes a time that the sizes of both bound.
+and checking a payload takes a time that the sizes of both bound (``payload.work``).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote
 
 from ..errors import echo
 from ..payload.document import Path
-from ..payload.engine import compiled
+from ..payload.engine import engine
+from ..payload.parts import DEFINED, inside, patterns, size, steps, target
 from ..payload.problems import dotted
 
-MOST_PARTS = 20_000
-"""Of a schema with each reference written out."""
+MOST_PARTS = 2_000
+"""Of a schema with each reference written out; of long texts, each hundred characters are one."""
 MOST_DEPTH = 100
+MOST_FORMS = 50
+"""Of one choice."""
+MOST_PATTERNS = 50
+MOST_LEFT = 2
+"""Keywords for what is left, one inside the other: each doubles what the engine has to do."""
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _BANNED = ("$anchor", "$dynamicAnchor", "$dynamicRef", "$id")
-_DATA = ("const", "default", "enum", "examples")
-"""Keywords whose values are no schemas, whatever stands in them."""
+_LEFT = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 
 
 class _Faulty(Exception):
@@ -37,20 +42,25 @@ class _Faulty(Exception):
         self.reason = reason
 
 
+def _too_deep() -> _Faulty:
+    return _Faulty((), "it is nested too deeply")
+
+
 def faults(text: str) -> Iterator[tuple[str, str]]:
     """The first thing that is wrong with a schema, as key and reason; nothing for a right one."""
     try:
-        _Judge(_parsed(text)).judge()
-        _compile(text)
+        schema = _parsed(text)
+        _Judge(schema).judge()
+        _compile(schema)
     except _Faulty as fault:
         yield dotted(fault.path), fault.reason
 
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        schema = json.loads(text, parse_constant=_no_constant)
+        schema = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unrepeated)
     except RecursionError:
-        raise _Faulty((), "it is nested too deeply") from None
+        raise _too_deep() from None
     except ValueError as error:
         raise _Faulty((), f"cannot be read as JSON: {error}") from None
     if not isinstance(schema, dict):
@@ -60,78 +70,125 @@ def _parsed(text: str) -> dict[str, Any]:
     return schema
 
 
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the key {echo(name)!r} is twice in one object")
+        found[name] = value
+    return found
+
+
 def _no_constant(text: str) -> Any:
     raise ValueError(f"{text} is not JSON")
 
 
-def _compile(text: str) -> None:
+def _compile(schema: Any) -> None:
     try:
-        compiled(text)
+        engine(schema)
     except ValueError as error:
         path = tuple(getattr(error, "instance_path", ()))
         if path[-1:] == ("pattern",) or "patternProperties" in path[-2:]:
-            why = "is no pattern of the linear-time engine: it has no look-around and no references"
+            why = (
+                "is no pattern of the linear-time engine: it has no look-around and no references, "
+                "and is not too large"
+            )
         else:
             first = str(error).strip().partition("\n")[0]
             why = f"is no JSON Schema of Draft 2020-12: {first}"
         raise _Faulty(path, why) from None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Extent:
+    """How far a schema goes, with its references written out."""
+
+    parts: int
+    depth: int = 0
+    left: int = 0
+    """How many keywords for what is left stand in each other."""
+
+
 class _Judge:
-    """Counts the parts of a schema with its references written out."""
+    """Counts what is in a schema with its references written out."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._schema = schema
-        self._sizes: dict[int, int] = {}
+        self._counted: dict[int, _Extent] = {}
         self._open: set[int] = set()
+        self._patterns: set[str] = set()
 
     def judge(self) -> None:
         """Raise the first fault."""
-        if self._size(self._schema, ()) > MOST_PARTS:
+        self._count(self._schema, ())
+        if len(self._patterns) > MOST_PATTERNS:
+            raise _Faulty((), f"it has more than {MOST_PATTERNS} different patterns")
+
+    def _count(self, part: Any, path: Path) -> _Extent:
+        if not isinstance(part, dict):
+            return _Extent(parts=1)
+        if len(self._open) > MOST_DEPTH:
+            raise _too_deep()
+        if id(part) not in self._counted:
+            self._open.add(id(part))
+            self._judge(part, path)
+            self._counted[id(part)] = self._counts(part, path)
+            self._open.remove(id(part))
+        return self._counted[id(part)]
+
+    def _counts(self, part: Mapping[str, Any], path: Path) -> _Extent:
+        inner = [self._count(each, where) for each, where in self._inside(part, path)]
+        for each, where in self._defined(part, path):
+            self._count(each, where)
+        found = _Extent(
+            parts=size(part) + sum(each.parts for each in inner),
+            depth=1 + max((each.depth for each in inner), default=0),
+            left=bool(_LEFT & part.keys()) + max((each.left for each in inner), default=0),
+        )
+        if found.parts > MOST_PARTS:
             why = f"it has more than {MOST_PARTS:,} parts with its references written out"
             raise _Faulty((), why)
+        if found.depth > MOST_DEPTH:
+            raise _too_deep()
+        if found.left > MOST_LEFT:
+            why = f"more than {MOST_LEFT} of {' and '.join(sorted(_LEFT))} stand in each other"
+            raise _Faulty(path, why)
+        return found
 
-    def _size(self, part: Any, path: Path) -> int:
-        if not isinstance(part, dict | list) or not part:
-            return 1
-        if len(self._open) > MOST_DEPTH:
-            raise _Faulty((), "it is nested too deeply")
-        if id(part) not in self._sizes:
-            self._open.add(id(part))
-            self._sizes[id(part)] = 1 + sum(self._inside(part, path))
-            self._open.remove(id(part))
-        return self._sizes[id(part)]
+    def _judge(self, part: Mapping[str, Any], path: Path) -> None:
+        """Judge what a schema says itself."""
+        for key in _BANNED:
+            if key in part:
+                why = "a schema has no address, and refers to its own parts by #/..."
+                raise _Faulty((*path, key), why)
+        for key in ("anyOf", "oneOf"):
+            forms = part.get(key)
+            if isinstance(forms, list) and len(forms) > MOST_FORMS:
+                raise _Faulty((*path, key), f"it has more than {MOST_FORMS} forms")
+        self._patterns.update(patterns(part))
 
-    def _inside(self, part: Any, path: Path) -> Iterator[int]:
-        if isinstance(part, list):
-            yield from (self._size(each, (*path, at)) for at, each in enumerate(part))
-            return
-        for key, value in part.items():
-            here = (*path, key)
-            if key in _BANNED and isinstance(value, str):
-                raise _Faulty(here, "a schema has no address, and refers to its own parts by #/...")
-            if key == "$ref" and isinstance(value, str):
-                target = self._target(value, here)
-                if id(target) in self._open:
-                    raise _Faulty(here, "leads back to itself")
-                yield self._size(target, _pointer(value))
-            elif key not in _DATA:
-                yield self._size(value, here)
+    def _inside(self, part: Mapping[str, Any], path: Path) -> Iterator[tuple[Any, Path]]:
+        """The schemas in one, and what it refers to, each with the place to name for it."""
+        reference = part.get("$ref")
+        if isinstance(reference, str):
+            named = self._target(reference, (*path, "$ref"))
+            if id(named) in self._open:
+                raise _Faulty((*path, "$ref"), "leads back to itself")
+            yield named, steps(reference)
+        for where, inner in inside(part):
+            if where[0] not in DEFINED:
+                yield inner, (*path, *where)
+
+    def _defined(self, part: Mapping[str, Any], path: Path) -> Iterator[tuple[Any, Path]]:
+        """The schemas that only count where something refers to them."""
+        for where, inner in inside(part):
+            if where[0] in DEFINED:
+                yield inner, (*path, *where)
 
     def _target(self, reference: str, path: Path) -> Any:
         if reference != "#" and not reference.startswith("#/"):
             raise _Faulty(path, f"{echo(reference)!r} is not in this file: nothing is fetched")
-        found: Any = self._schema
-        for name in _pointer(reference):
-            numbered = enumerate(found) if isinstance(found, list) else ()
-            inside = found if isinstance(found, dict) else {str(at): each for at, each in numbered}
-            if name not in inside:
-                raise _Faulty(path, f"{echo(reference)!r} leads nowhere")
-            found = inside[name]
-        return found
-
-
-def _pointer(reference: str) -> tuple[str, ...]:
-    """The keys that a reference names one after the other."""
-    steps = map(unquote, reference.split("/")[1:])
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in steps)
+        try:
+            return target(reference, self._schema)
+        except (LookupError, TypeError):
+            raise _Faulty(path, f"{echo(reference)!r} leads nowhere") from None

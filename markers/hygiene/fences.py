@@ -6,10 +6,13 @@ it is first asked, since most bodies need no answer.
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,6 +37,9 @@ class Blocks:
     prose: tuple[range, ...]
     """Paragraphs, headings, table rows."""
     html: tuple[range, ...]
+    tops: tuple[int, ...]
+    """Where each block begins that no other one holds, link definitions left out; empty where the
+    text was too deep to be read."""
 
 
 @lru_cache(maxsize=2)
@@ -46,14 +52,32 @@ def blocks(text: str) -> Blocks:
     """
     if _depth(text) * (text.count("\n") + 1) > MOST_WORK:
         whole = range(1, text.count("\n") + 2)
-        return Blocks(fenced=frozenset(), indented=frozenset(), prose=(whole,), html=())
-    tokens = _parser().parse(text)
+        return Blocks(fenced=frozenset(), indented=frozenset(), prose=(whole,), html=(), tops=())
+    with _uncollected():
+        return _leaves(_parser().parse(text))
+
+
+def _leaves(tokens: Sequence[Token]) -> Blocks:
     return Blocks(
         fenced=frozenset(line for lines in _ranges(tokens, ("fence",)) for line in lines),
         indented=frozenset(line for lines in _ranges(tokens, ("code_block",)) for line in lines),
-        prose=tuple(dict.fromkeys(_ranges(tokens, ("inline",)))),
+        prose=tuple(lines for lines, _ in groupby(_ranges(tokens, ("inline",)))),
         html=tuple(_ranges(tokens, ("html_block",))),
+        tops=tuple(t.map[0] + 1 for t in tokens if t.map and t.level == 0 and t.nesting >= 0),
     )
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector from walking all tokens over and over, half of the time."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _depth(text: str) -> int:

@@ -14,6 +14,7 @@ from .encoding import Prose, Unreadable, decode
 from .findings import Edit, Finding, mended
 from .interface import Known
 from .literals import literals
+from .mending import Effort
 from .page import Page
 
 __all__ = [
@@ -56,8 +57,12 @@ class Options:
 
 def lint(text: str, contract: Known, options: Options) -> list[Finding]:
     """Everything wrong with *text*, in its order, but what its author allows."""
+    return _look(text, contract, options, Effort())
+
+
+def _look(text: str, contract: Known, options: Options, effort: Effort) -> list[Finding]:
     page = Page(text, options.markdown, options.strict)
-    found = [*literals(page, contract), *callouts(page, contract)]
+    found = [*literals(page, contract, effort), *callouts(page, contract)]
     if options.survival:
         found += missing(page, contract)
     kept = (finding for finding in found if not page.allows(finding.line))
@@ -67,8 +72,9 @@ def lint(text: str, contract: Known, options: Options) -> list[Finding]:
 def mend(text: str, contract: Known, options: Options) -> tuple[str, list[Finding]]:
     """*text* with its marker literals inert, and the findings that were mended."""
     done: list[Finding] = []
+    effort = Effort()
     for _ in range(ROUNDS):
-        found = [finding for finding in lint(text, contract, options) if finding.edit]
+        found = [each for each in _look(text, contract, options, effort) if each.edit]
         if not found:
             break
         done += found

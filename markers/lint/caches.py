@@ -36,9 +36,12 @@ class _Shape:
 
 def missing(page: Page, contract: Known) -> Iterator[Finding]:
     """The first place in each section that names a row's file with no callout of that row near."""
+    shapes = [shape for shape in _shapes(contract) if shape.path.search(page.text)]
+    if not shapes:
+        return
     told = callouts_of(page)
     headings = [m.start() for m in _HEADING.finditer(page.text) if not page.in_code(m.start())]
-    for shape in _shapes(contract):
+    for shape in shapes:
         names = {row.id for row in shape.rows}
         citing = [callout.start for callout in told if names & set(callout.rows)]
         complained: set[int] = set()

@@ -7,6 +7,9 @@ The grammar: blanks, bold, italics, backticks and quotes around each word do not
 the letter case of "survival" and "contract"; several labels and several rows are separated by
 commas, rows may be links.  A label in braces, in angle brackets or in capitals stands for any
 label: such a callout is a template, not a statement.
+
+A callout that is not of this form says nothing to those who look for callouts.  What was meant as
+one is told from other prose by a label of the vocabulary, or by signs behind both words.
 """
 
 from __future__ import annotations
@@ -31,6 +34,15 @@ _NEXT = rf"{_SOFT}(?:,|&|/|\band\b){_SOFT}\[?{_ID}\b{_LINK}"
 _CALLOUT = re.compile(
     rf"(?<![\w-])survival{_SOFT}:{_SOFT}(?P<label>[^;\r\n]{{1,160}}+);"
     rf"{_SOFT}contract{_SOFT}:{_SOFT}(?P<rows>{_FIRST}(?:{_NEXT}){{0,20}})",
+    re.IGNORECASE,
+)
+_SIGN = r"[:=\u2013\u2014-]"
+_WORD = r"(?!contract)[A-Za-z{<\u2026][\w{}<>\u2026-]{0,40}+(?::[\w-]{1,40}+)?"
+_NEARLY = re.compile(
+    rf"(?<![\w-])survival{_SOFT}(?P<sign>(?:{_SIGN}|is\b)?){_SOFT}"
+    rf"(?P<label>{_WORD}(?:{_SOFT}[,&/]{_SOFT}{_WORD}){{0,4}})"
+    rf"[{_AROUND}]{{0,12}}(?:[;,.(|/]{{1,3}}|{_SIGN})?{_SOFT}"
+    rf"(?P<contract>contracts?)?{_SOFT}{_SIGN}?{_SOFT}(?P<rows>{_FIRST}(?:{_NEXT}){{0,20}})",
     re.IGNORECASE,
 )
 _TARGET = re.compile(r"\([^()]*\)")
@@ -68,13 +80,34 @@ def callouts(page: Page, contract: Known) -> Iterator[Finding]:
     """What is wrong with the callouts of *page*."""
     for callout in callouts_of(page):
         for code, detail in _faults(callout, contract):
-            yield Finding(
-                line=page.line_of(callout.start),
-                column=page.column_of(callout.start),
-                code=code,
-                detail=detail,
-                literal=echo(" ".join(callout.text.split())),
-            )
+            yield _finding(page, callout, code, detail)
+    for callout in _failed(page, contract):
+        meant = f"Survival: {', '.join(callout.labels)}; contract: {', '.join(callout.rows)}"
+        detail = f"this is not the form of a callout: write '{echo(meant)}'"
+        yield _finding(page, callout, "survival-form", detail)
+
+
+def _finding(page: Page, callout: Callout, code: str, detail: str) -> Finding:
+    return Finding(
+        line=page.line_of(callout.start),
+        column=page.column_of(callout.start),
+        code=code,
+        detail=detail,
+        literal=echo(" ".join(callout.text.split())),
+    )
+
+
+def _failed(page: Page, contract: Known) -> Iterator[Callout]:
+    """What was meant as a callout and is none."""
+    form, _ = contract.survival_labels
+    for match in _NEARLY.finditer(page.text):
+        if _CALLOUT.match(page.text, match.start()) or not page.counts(match.start()):
+            continue
+        callout = _read(match)
+        known = all(map(form.fullmatch, callout.labels)) and callout.rows[0] in contract.rows
+        signed = match["sign"] and match["contract"]
+        if known or (signed and not any(map(_is_template, callout.labels))):
+            yield callout
 
 
 def _faults(callout: Callout, contract: Known) -> Iterator[tuple[str, str]]:

@@ -36,9 +36,13 @@ class Finding:
 
 def mended(text: str, findings: Iterable[Finding]) -> str:
     """*text* with every edit applied; all other characters stay as they are."""
-    pieces, at = [], 0
-    edits = (finding.edit for finding in findings if finding.edit)
+    return edited(text, (finding.edit for finding in findings if finding.edit), range(len(text)))
+
+
+def edited(text: str, edits: Iterable[Edit], part: range) -> str:
+    """A *part* of *text* with the *edits*, which all lie in it."""
+    pieces, at = [], part.start
     for edit in sorted(edits, key=lambda edit: edit.start):
         pieces += [text[at : edit.start], edit.text]
         at = edit.end
-    return "".join([*pieces, text[at:]])
+    return "".join([*pieces, text[at : part.stop]])

@@ -15,6 +15,7 @@ from ..errors import echo
 from ..model import Family, Scope
 from .findings import Edit, Finding
 from .interface import Known
+from .mending import Effort, Literal, edits
 from .page import Page
 
 # From the opening to the closing on the same line, or to the end of the line or another opening.
@@ -23,57 +24,60 @@ _WHOLE = re.compile(r"<!--(?:[^<\r\n-]++|(?!<!--|-->)[<-])*+(?:-->)?")
 _HEAD = re.compile(r"<!--(?:[^<`\r\n-]++|(?!<!--|-->)[<-])*+(?:-->)?")
 
 
-def literals(page: Page, contract: Known) -> Iterator[Finding]:
-    """The marker literals of *page*, in order.
+def literals(page: Page, contract: Known, effort: Effort) -> Iterator[Finding]:
+    """The marker literals of *page* that its author does not allow, in order.
 
     In a file that is not Markdown only those that begin a line, unless it is read strictly: what
     looks like prose there is mostly code that builds markers.
     """
+    found = list(_found(page, contract))
+    whole = [literal for literal, _ in found if _is_whole(literal)] if page.markdown else []
+    mends = edits(page, whole, effort)
+    for literal, family in found:
+        yield _finding(page, literal, family, mends.get(literal.start))
+
+
+def _found(page: Page, contract: Known) -> Iterator[tuple[Literal, Family]]:
     for head in _HEAD.finditer(page.text):
+        start = head.start()
         family = contract.live_family(head[0]) or contract.live_block(head[0])
-        if family is None or not page.counts(head.start()):
+        if family is None or not page.counts(start) or page.allows(page.line_of(start)):
             continue
-        if page.markdown or page.strict or page.begins_line(head.start()):
-            yield _finding(page, head.start(), family)
+        if page.markdown or page.strict or page.begins_line(start):
+            yield _literal(page, start), family
 
 
-def _finding(page: Page, start: int, family: Family) -> Finding:
+def _literal(page: Page, start: int) -> Literal:
     around = page.inline_at(start)
     code_end = around.end_at(start) if around else None
-    literal = _literal(page, start, code_end)
-    end = start + len(literal)
-    whole = literal.endswith("-->") or code_end is not None
-    shown = inert(literal)
-    quoted = f"`{shown}`" if code_end is None and _may_quote(page, start, end) else shown
-    part = "marker" if family.scope is Scope.COMMENT else family.scope.value
-    return Finding(
-        line=page.line_of(start),
-        column=page.column_of(start),
-        code="live-marker" if family.scope is Scope.COMMENT else "live-block",
-        detail=_detail(f"{family.name} {part}", shown, whole=whole),
-        literal=echo(literal),
-        inert=echo(shown),
-        edit=Edit(start, end, quoted) if whole and page.markdown else None,
-    )
-
-
-def _literal(page: Page, start: int, code_end: int | None) -> str:
     found = _WHOLE.match(page.text, start)
     assert found is not None  # noqa: S101 - a head was found here
     end = found.end() if code_end is None else min(found.end(), code_end)
-    return page.text[start:end].rstrip()
+    text = page.text[start:end].rstrip()
+    return Literal(start=start, text=text, words=inert(text), in_span=code_end is not None)
 
 
-def _may_quote(page: Page, start: int, end: int) -> bool:
-    """Whether backticks around it would make code: not where others could pair up with them."""
-    around = page.inline_at(start)
-    if page.in_code(start) or page.line_of(start) <= page.front_lines:
-        return False
-    beside = page.text[max(0, start - 1) : end + 1]
-    return "`" not in beside and not (around is not None and around.lonely)
+def _is_whole(literal: Literal) -> bool:
+    return literal.in_span or literal.text.endswith("-->")
 
 
-def _detail(what: str, shown: str, *, whole: bool) -> str:
-    if whole:
-        return f"readers of the raw text take this for a {what}: write `{echo(shown)}`"
-    return f"a {what} begins here and goes on below: put all of it into a code fence"
+def _finding(page: Page, literal: Literal, family: Family, edit: Edit | None) -> Finding:
+    is_marker = family.scope is Scope.COMMENT
+    what = f"{family.name} {'marker' if is_marker else family.scope.value}"
+    return Finding(
+        line=page.line_of(literal.start),
+        column=page.column_of(literal.start),
+        code="live-marker" if is_marker else "live-block",
+        detail=_detail(page, literal, what, edit),
+        literal=echo(literal.text),
+        inert=echo(literal.words),
+        edit=edit,
+    )
+
+
+def _detail(page: Page, literal: Literal, what: str, edit: Edit | None) -> str:
+    if not _is_whole(literal):
+        return f"a {what} begins here and goes on below: put all of it into a code fence"
+    told = f"readers of the raw text take this for a {what}: write `{echo(literal.words)}`"
+    by_hand = ", by hand: --fix might change how the text around it is shown"
+    return told if edit or not page.markdown else told + by_hand

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 
 from ..hygiene.fences import Blocks, blocks
 from ..hygiene.invisible import is_blank
+from .front import front_lines
 from .spans import Inline, inline
 
 _LINE = re.compile(r"\r\n|\r|\n")
-_FRONT = re.compile(r"(?:---|\.\.\.)[ \t]*")
 _ALLOW = re.compile(
     r"<!--[ \t]*persist-marker:[ \t]*(allow(?:-file)?)(?::[^\r\n]{0,200}?)?[ \t]*-->"
 )
@@ -57,44 +59,65 @@ class Page:
         return offset - start <= _FAR and is_blank(self.text[start:offset])
 
     @cached_property
-    def front_lines(self) -> int:
-        """How many lines of YAML front matter the text begins with."""
-        if not self.markdown or not re.fullmatch(r"---[ \t]*[\r\n]*", self.line(1)):
-            return 0
-        rest = range(2, len(self._starts) + 1)
-        return next((n for n in rest if _FRONT.fullmatch(self.line(n).rstrip("\r\n"))), 0)
+    def _front(self) -> int:
+        """How many lines of front matter the text begins with."""
+        numbers = range(1, len(self._starts) + 1) if self.markdown else ()
+        return front_lines(self.line(number).rstrip("\r\n") for number in numbers)
+
+    def in_front(self, offset: int) -> bool:
+        """Whether *offset* lies in front matter, which is not Markdown."""
+        return self.line_of(offset) <= self._front
 
     @cached_property
     def _blocks(self) -> Blocks:
         """The blocks below the front matter, which would be read as a heading or a list."""
-        front = self.front_lines
-        return blocks(self.text[self._starts[front] :] if front < len(self._starts) else "")
+        return blocks(self.text[self._below(1) :])
+
+    def _below(self, line: int) -> int:
+        """Where a line below the front matter begins, as counted there; the end for one too far."""
+        index = line - 1 + self._front
+        return self._starts[index] if index < len(self._starts) else len(self.text)
+
+    def html_blocks(self) -> Iterator[tuple[int, str]]:
+        """Where each block of HTML ends, and the block."""
+        for lines in self._blocks.html if self.markdown else ():
+            end = self._below(lines.stop)
+            yield end, self.text[self._below(lines.start) : end]
+
+    def surroundings(self, first: int, last: int) -> range:
+        """The blocks from that before *first* to that behind *last*; empty where none can be told.
+
+        What stands further away is read alike as long as these are.
+        """
+        tops = self._blocks.tops
+        if not tops:
+            return range(0)
+        front = self._front
+        before = bisect_right(tops, self.line_of(first) - front) - 2
+        behind = bisect_right(tops, self.line_of(last) - front) + 1
+        start = self._below(tops[before] if before >= 0 else 1)
+        return range(start, self._below(tops[behind]) if behind < len(tops) else len(self.text))
 
     def in_code(self, offset: int) -> bool:
         """Whether *offset* lies in a code block, fenced or indented."""
-        line = self.line_of(offset) - self.front_lines
+        line = self.line_of(offset) - self._front
         return self.markdown and (line in self._blocks.fenced or line in self._blocks.indented)
 
     def counts(self, offset: int) -> bool:
         """Whether what stands at *offset* is looked at: a code block holds examples."""
         return self.strict or not self.in_code(offset)
 
-    @cached_property
-    def _stretches(self) -> dict[int, range]:
-        """For each line of prose, the lines among which its backticks pair up."""
-        front = self.front_lines
-        below = (range(r.start + front, r.stop + front) for r in self._blocks.prose)
-        return {line: lines for lines in below for line in lines}
-
     def inline_at(self, offset: int) -> Inline | None:
         """The inline code of the stretch around *offset*; None where backticks make no code."""
-        lines = self._stretches.get(self.line_of(offset)) if self.markdown else None
-        if lines is None:
+        if not self.markdown:
             return None
-        start = self._starts[lines.start - 1]
+        line = self.line_of(offset) - self._front
+        at = bisect_right(self._blocks.prose, line, key=attrgetter("start")) - 1
+        if at < 0 or line not in (lines := self._blocks.prose[at]):
+            return None
+        start = self._below(lines.start)
         if start not in self._inline:
-            end = self._starts[lines.stop - 1] if lines.stop <= len(self._starts) else None
-            self._inline[start] = inline(self.text, start, len(self.text) if end is None else end)
+            self._inline[start] = inline(self.text, start, self._below(lines.stop))
         return self._inline[start]
 
     @cached_property

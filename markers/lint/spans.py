@@ -20,8 +20,6 @@ class Inline:
 
     starts: tuple[int, ...]
     ends: tuple[int, ...]
-    lonely: bool
-    """A run of backticks has no partner: one that is added could become it."""
 
     def end_at(self, offset: int) -> int | None:
         """Where the inline code that holds *offset* ends; None outside of any."""
@@ -32,21 +30,20 @@ class Inline:
 def inline(text: str, start: int, end: int) -> Inline:
     """Pair the backticks between *start* and *end*; those of comments and escapes do not count."""
     runs = _runs(text, start, end)
-    starts, ends, lonely, last_closing = [], [], False, text.rfind("-->", start, end)
+    starts, ends, last_closing = [], [], text.rfind("-->", start, end)
     at = start
     while token := _TOKEN.search(text, at, end):
         at = token.end()
         if token["ticks"]:
             closing = _partner(runs.get(len(token["ticks"]), []), at)
             if closing is None:
-                lonely = True
                 continue
             starts.append(at)
             ends.append(closing)
             at = closing + len(token["ticks"])
         elif token["comment"] and at <= last_closing:
             at = text.index("-->", at, end) + 3
-    return Inline(tuple(starts), tuple(ends), lonely)
+    return Inline(tuple(starts), tuple(ends))
 
 
 def _runs(text: str, start: int, end: int) -> dict[int, list[int]]:

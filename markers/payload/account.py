@@ -7,7 +7,9 @@ The assertion is a line of its own, in any letter case, maybe in a list, a quote
 
     adversarial_review_ran: VALUE   # comment
 
-Inside a code fence, an HTML comment or a YAML block scalar it is only shown.
+Emphasis ends before the colon or after the value: ``**adversarial_review_ran:** yes`` is no
+assertion for upstream's reader, and so for none.  Inside a code fence, an HTML comment or a YAML
+block scalar it is only shown, in a quote as elsewhere.
 """
 
 from __future__ import annotations
@@ -33,8 +35,11 @@ _ASSERTION = re.compile(
 )
 _AROUND = "\"',.;*`"
 _BLOCK_SCALAR = re.compile(
-    r"([ \t]*+)[^\s:\#][^:]*:[ \t]*+[|>][-+]?[1-9]?[-+]?(?:[ \t]++\#.*)?[ \t]*"
+    r"(?::[ \t]*|(?:^|[ \t])[-?][ \t]+)(?:[!&]\S{0,80}[ \t]+){0,2}"
+    r"[|>][-+0-9]{0,2}(?:[ \t]+\#.*)?[ \t]*\Z"
 )
+"""How a line ends below which a block scalar may stand; tags are bounded so that it is quick."""
+_QUOTE = re.compile(r"[ \t]*>[ ]?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,14 +102,35 @@ def _commented(body: Body) -> frozenset[int]:
 def _scalars(body: Body, hidden: frozenset[int]) -> frozenset[int]:
     """Lines of YAML block scalars: those set deeper than their key, and blank ones."""
     lines: set[int] = set()
-    depth: int | None = None
+    key: str | None = None
     for number, line in enumerate(body.lines, 1):
-        if depth is not None and (not line.strip(BLANKS) or _depth(line) > depth):
+        if key is not None and _is_below(line, key):
             lines.add(number)
-            continue
-        key = None if number in hidden else _BLOCK_SCALAR.fullmatch(line)
-        depth = len(key[1]) if key else None
+        else:
+            key = line if number not in hidden and _opens_scalar(line) else None
     return frozenset(lines)
+
+
+def _opens_scalar(line: str) -> bool:
+    _, text = _unquoted(line)
+    return not text.lstrip(BLANKS).startswith("#") and bool(_BLOCK_SCALAR.search(line))
+
+
+def _is_below(line: str, key: str) -> bool:
+    """Whether a line belongs to the scalar of *key*: in the line as it is, or within its quotes."""
+    if not line.strip(BLANKS) or _depth(line) > _depth(key):
+        return True
+    quotes, key_text = _unquoted(key)
+    found, text = _unquoted(line, quotes)
+    return found == quotes > 0 and (not text.strip(BLANKS) or _depth(text) > _depth(key_text))
+
+
+def _unquoted(line: str, most: int | None = None) -> tuple[int, str]:
+    """How many quotes a line stands in, *most* of them at the most, and what it says there."""
+    count = at = 0
+    while count != most and (quote := _QUOTE.match(line, at)):
+        count, at = count + 1, quote.end()
+    return count, line[at:]
 
 
 def _depth(line: str) -> int:

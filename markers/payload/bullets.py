@@ -20,6 +20,10 @@ from .problems import Problem, dotted, told
 
 _LONGEST = 10
 _BULLET = re.compile(r"- \*\*(?P<key>[^*\s](?:[^*\r\n]*[^*\s])?)\*\*:(?:[ \t]+(?P<value>.*))?\Z")
+_NEARLY = re.compile(
+    r"[ \t]*+[-+*][ \t]++\*\*[ \t]*+(?P<key>[A-Za-z]\w*+)[ \t]*+(?::[ \t]*+\*\*|\*\*[ \t]*+:)",
+    re.ASCII,
+)
 _NESTED = re.compile(r"  - (?P<item>.*)\Z")
 _INTEGER = re.compile(r"(?:0|-?[1-9][0-9]*)\Z", re.ASCII)
 
@@ -36,6 +40,19 @@ def read_bullets(lines: Sequence[str], *, first_line: int) -> Document:
     if reader.problems:
         raise Flawed(*told(reader.problems))
     return Document(value=reader.value, place=(first_line, reader.places))
+
+
+def near_bullets(lines: Sequence[str], *, first_line: int) -> Mapping[str, int]:
+    """The keys of lines that were meant for a key's bullet and are prose, and where they stand.
+
+    ``- **key:** value``, ``* **key**: value`` and their like.
+    """
+    found: dict[str, int] = {}
+    for number, line in enumerate(lines, first_line):
+        near = _NEARLY.match(line)
+        if near and not _BULLET.match(line):
+            found.setdefault(near["key"], number)
+    return found
 
 
 def write_bullets(value: Mapping[str, Any]) -> list[str]:

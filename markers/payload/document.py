@@ -24,6 +24,8 @@ class Document:
 
     value: Any
     place: Place
+    cut: tuple[Path, ...] = ()
+    """Where a comment stands behind an unquoted scalar, or in the place of one, in its line."""
 
     def line_of(self, path: Sequence[str | int] = ()) -> int:
         """The line in the comment where the value at *path* stands, else its nearest ancestor."""

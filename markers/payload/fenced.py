@@ -6,6 +6,10 @@ what the payload means (``validators``).
 A payload fence is opened by three or more backticks in the first column and the word ``yaml`` or
 ``yml`` in any letter case.  One that stands in a list, a quote, an HTML comment or another fence is
 not seen by the readers that search for it at a line's start, and does not count.
+
+The first line of as many backticks ends it, as CommonMark has it: also one that was meant for a
+text of the payload, with which all that follows would get lost.  So a payload that seems to go on
+behind its end is refused.
 """
 
 from __future__ import annotations
@@ -13,13 +17,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..body import Body, Fence
+from ..body import BLANKS, Body, Fence
 from ..errors import line_at
 from .flawed import Flawed
 from .problems import Problem
 
 _WORDS = (["yaml"], ["yml"])
 _TICKS = "```"
+_BARE = re.compile(r" {0,3}`{3,}[ \t]*\Z")
+_GOES_ON = re.compile(r"[ \t]+\S|(?:- )?[a-z_][\w-]*:(?:[ \t]|\Z)")
+"""How a line of YAML begins that is part of something."""
+_HOW = (
+    "write other marks than backticks there (~~~), or put four backticks around the payload where "
+    "its readers take them"
+)
 _LIKE_ONE = re.compile(r"[ \t>*+-]*```+[ \t]*ya?ml\b", re.IGNORECASE)
 
 
@@ -34,7 +45,8 @@ class Fenced:
 def the_fence(body: Body) -> Fenced:
     """The payload between the fences.
 
-    Raises ``Flawed`` with code ``fence-missing``, ``fence-twice`` or ``fence-unclosed``.
+    Raises ``Flawed`` with code ``fence-missing``, ``fence-twice``, ``fence-unclosed`` or
+    ``backticks``.
     """
     found = yaml_fences(body)
     if not found:
@@ -45,9 +57,15 @@ def the_fence(body: Body) -> Fenced:
 
 
 def inside(body: Body, fence: Fence) -> Fenced:
-    """What stands between a fence's ends; raises ``Flawed`` (``fence-unclosed``)."""
+    """What stands between a fence's ends.
+
+    Raises ``Flawed`` with code ``fence-unclosed`` or ``backticks``.
+    """
     if not fence.closed:
         raise Flawed(_unclosed(fence))
+    ended = _ended_early(body, fence)
+    if ended is not None:
+        raise Flawed(ended)
     return _of_lines(body, fence.inner)
 
 
@@ -59,6 +77,50 @@ def the_fence_or_rest(body: Body) -> Fenced:
     if body.fences or _hidden(body) is not None:
         return the_fence(body)
     return _of_lines(body, range(2, len(body.lines) + 1))
+
+
+def _ended_early(body: Body, fence: Fence) -> Problem | None:
+    """That the payload seems to go on behind the line that ends it."""
+    below = range(fence.last + 1, len(body.lines) + 1)
+    left = next((n for n in below if body.line(n).strip(BLANKS)), None)
+    if left is None:
+        return None
+    return _indented_end(body, fence, left) or _left_open(body, fence) or _goes_on(body, fence)
+
+
+def _indented_end(body: Body, fence: Fence, left: int) -> Problem | None:
+    """An end that is rather a line of a text, with something left behind it."""
+    if body.line(fence.last)[0] not in BLANKS:
+        return None
+    detail = (
+        f"this line ends the payload though it is indented, and {line_at(left)} and what follows "
+        f"are no part of it: {_HOW}; the payload's own end stands in the first column"
+    )
+    return Problem(code="backticks", detail=detail, line=fence.last)
+
+
+def _left_open(body: Body, payload: Fence) -> Problem | None:
+    """A fence without end below the payload's: the payload's own end, where backticks ended it."""
+    for fence in body.fences:
+        if fence.first > payload.last and not fence.closed and _BARE.match(body.line(fence.first)):
+            detail = (
+                "this opens a fence that is never closed; if it was to close the payload, then "
+                f"backticks inside the payload closed it on {line_at(payload.last)}: {_HOW}"
+            )
+            return Problem(code="backticks", detail=detail, line=fence.first)
+    return None
+
+
+def _goes_on(body: Body, fence: Fence) -> Problem | None:
+    """A line right below the end that is rather one of YAML."""
+    below = fence.last + 1
+    if not _GOES_ON.match(body.line(below)):
+        return None
+    detail = (
+        f"this looks like a part of the payload, which ends on {line_at(fence.last)}: {_HOW}; text "
+        "that is no part of it begins below a blank line"
+    )
+    return Problem(code="backticks", detail=detail, line=below)
 
 
 def yaml_fences(body: Body) -> tuple[Fence, ...]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from ..errors import echo
-from .document import Document, Place, repeated
+from .document import Document, Path, Place, repeated
 from .flawed import Flawed
 from .problems import Problem, dotted, told
 from .yaml12 import read_yaml
@@ -25,33 +25,37 @@ _FORM = "is not of the form 'key: value'"
 def read_lines(lines: Sequence[str], *, first_line: int) -> Document:
     """Read a mapping; *first_line* is the first line's number in the comment.
 
-    Blank lines and comments are passed over.  Raises ``Flawed`` with every problem.
+    Blank lines and comments are passed over; one that stands in the place of a scalar is noted.
+    Raises ``Flawed`` with every problem.
     """
     value: dict[str, object] = {}
+    empty: list[Path] = []
     places: dict[str, Place] = {}
     problems: list[Problem] = []
     for number, line in enumerate(lines, first_line):
         if _EMPTY.match(line):
             continue
         try:
-            ((key, scalar),) = _read(line, number).items()
+            key, scalar, cut = _read(line, number)
         except Flawed as flawed:
             problems += flawed.problems
             continue
         if key in value:
             problems.append(repeated((key,), number, places[key]))
         value[key], places[key] = scalar, number
+        empty += cut if scalar is None else ()
     if problems:
         raise Flawed(*told(problems))
-    return Document(value=value, place=(first_line, places))
+    return Document(value=value, place=(first_line, places), cut=tuple(empty))
 
 
-def _read(line: str, number: int) -> dict[str, object]:
+def _read(line: str, number: int) -> tuple[str, object, tuple[Path, ...]]:
+    """Key, scalar, and whether a comment stands behind it."""
     if not _LINE.match(line):
         raise Flawed(Problem(code="syntax", detail=f"{echo(line)!r} {_FORM}", line=number))
-    read: dict[str, object] = read_yaml(line, first_line=number).value
-    (key,) = read
-    if isinstance(read[key], dict | list):
+    document = read_yaml(line, first_line=number)
+    ((key, scalar),) = document.value.items()
+    if isinstance(scalar, dict | list):
         detail = "a line holds one text, number or boolean; put quotes around a text"
         raise Flawed(Problem(code="type", detail=detail, field=dotted((key,)), line=number))
-    return read
+    return key, scalar, document.cut

@@ -15,6 +15,9 @@ from ..model import Reason
 MOST = 50
 """How many problems of one payload are told; whoever has more has the same one again and again."""
 
+MORE = "more"
+"""The code of a problem that says that there are others."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -44,7 +47,7 @@ class Problem:
 def told(found: Sequence[Problem], beyond: int = 0) -> tuple[Problem, ...]:
     """The first ``MOST`` problems and, as a last one, how many there are *beyond* them."""
     beyond += max(0, len(found) - MOST)
-    more = Problem(code="more", detail=f"there are {beyond:,} more problems of this payload")
+    more = Problem(code=MORE, detail=f"there are {beyond:,} more problems of this payload")
     return (*found[:MOST], more) if beyond else tuple(found)
 
 

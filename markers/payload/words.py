@@ -17,6 +17,7 @@ from ..errors import echo
 from .document import Document, Path
 from .engine import Finding, value_at
 from .problems import Problem, dotted, likely
+from .search import UNSAID
 
 _MOST_WORDS = 200
 """Characters of what a schema says, which somebody else may have written."""
@@ -46,6 +47,7 @@ _WORDS = {
     "minimum": ("minimum", "{shown} is less than {limit}"),
     "multipleOf": ("multiple", "{shown} is not a multiple of {multiple_of}"),
     "not": ("not", "{shown} is what may not be there"),
+    UNSAID: ("schema", "{shown} is not as its schema wants it, and too large to say why"),
     "pattern": ("pattern", "{shown} is not {expected}"),
     "type": ("type", "{shown} is not {expected}"),
     "unevaluatedItems": ("items", "has an item too many"),

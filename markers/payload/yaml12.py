@@ -35,6 +35,7 @@ _UNPAIRED = "has half a surrogate pair, which is no Unicode"
 # libyaml follows YAML 1.1, where these end a line; in YAML 1.2 they do not.
 _DISPUTED = re.compile("[\x85\u2028\u2029]")
 _ANY_BREAK = re.compile("\r\n?|\n")
+_COMMENT = re.compile(r"[ \t]++#")
 _COMPLEX = "?"
 """Stands for a key that is no scalar, until the whole text is refused for it."""
 
@@ -122,6 +123,9 @@ class _Builder:
         self.problems: list[Problem] = []
         self.beyond = 0
         self._documents = 0
+        self._cut: list[Path] = []
+        self._lines: list[str] = []
+        """Those of the text, where a comment may stand behind something."""
         # The outermost list takes the document, so that putting a value needs no special case.
         self._frames = [_Frame([], [], first_line)]
 
@@ -130,12 +134,15 @@ class _Builder:
         outermost = self._frames[0]
         if not outermost.value:
             return Document(value=None, place=self.first_line)
-        return Document(value=outermost.value[0], place=outermost.places[0])
+        place, cut = outermost.places[0], tuple(self._cut)
+        return Document(value=outermost.value[0], place=place, cut=cut)
 
     def build(self, text: str) -> None:
         """Read *text* to its end, or as far as it can be read."""
         from yaml.error import MarkedYAMLError
 
+        if " #" in text or "\t#" in text:
+            self._lines = _ANY_BREAK.split(text)
         parser = _parser(text)
         handlers = self._handlers()
         try:
@@ -170,9 +177,17 @@ class _Builder:
             self._complain("surrogate", line, _UNPAIRED, event.value)
         if frame.keyed and frame.key is None:
             self._key(frame, event.value, line)
+        elif event.style:
+            frame.put(event.value, line)
         else:
-            frame.put(event.value if event.style else self._plain(event.value, line), line)
+            self._note_comment(event.end_mark)
+            frame.put(self._plain(event.value, line), line)
         return True
+
+    def _note_comment(self, end: Any) -> None:
+        """Keep where an unquoted scalar's line goes on with a comment."""
+        if self._lines and _COMMENT.match(self._lines[end.line], end.column):
+            self._cut.append(self._path())
 
     def _key(self, frame: _Frame, key: str, line: int) -> None:
         frame.key = key

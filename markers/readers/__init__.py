@@ -13,10 +13,21 @@ from typing import Protocol
 from ..codec import derive
 from ..contract import Contract
 from ..contract.names import READERS
+from ..errors import Unavailable
 from ..model import Marker
-from .interface import Needs, Reader, Reading, Sighting, View
+from .interface import NOT_JUDGED, Needs, Reader, Reading, Sighting, View
 
-__all__ = ["Needs", "Reading", "Sighting", "View", "lines_on", "needs", "read"]
+__all__ = [
+    "NOT_JUDGED",
+    "Needs",
+    "Reading",
+    "Sighting",
+    "View",
+    "answer",
+    "lines_on",
+    "needs",
+    "read",
+]
 
 
 class _Module(Protocol):
@@ -32,18 +43,24 @@ def needs(marker: Marker, contract: Contract) -> Needs:
 def read(view: View) -> Reading | None:
     """The family's reading; None for a family without a rule of its own.
 
-    A reader that breaks never hides the comment: its reading says ``broken`` and nothing else, so
-    that nobody takes what is missing in it for an answer.
+    A reader that breaks, or that needs what was not judged, never hides the comment: its reading
+    says ``broken`` and nothing else, so that nobody takes what is missing in it for an answer.
     """
-    name = view.contract.family(view.marker.family).reader
-    if name is None:
-        return None
     try:
-        return _reader(name).read(view)
+        return answer(view)
+    except Unavailable as error:
+        return {"summary": error.reason.detail, "broken": error.reason.code}
     except Exception as error:
         kind = type(error).__name__
+        name = view.contract.family(view.marker.family).reader
         summary = f"the reader {name} broke ({kind}): a fault of persist-marker, please report it"
         return {"summary": summary, "broken": kind}
+
+
+def answer(view: View) -> Reading | None:
+    """The same for who cannot go on without: raises ``Unavailable`` (``not-judged``)."""
+    name = view.contract.family(view.marker.family).reader
+    return _reader(name).read(view) if name else None
 
 
 def lines_on(number: int, contract: Contract) -> frozenset[str]:

@@ -17,7 +17,7 @@ from ..contract import Contract
 from ..model import Comment, Marker
 from ..payload.account import Verdict, verdict
 from ..selection import author_name
-from .disclosure import disclosed
+from .disclosure import disclosed, passed_over
 from .interface import Needs, Reader, Reading, View
 
 RAN = "ran"
@@ -34,7 +34,7 @@ def _read(view: View) -> Reading:
     read = candidates[-1] if candidates else None
     found = verdict(Body(read.body)) if read else _NO_ACCOUNT
     return {
-        "summary": _summary(read, found, candidates),
+        "summary": _summary(found, candidates),
         "verdict": found.word,
         "review_ran": found.word == RAN,
         "value": found.value,
@@ -42,15 +42,21 @@ def _read(view: View) -> Reading:
         "duplicates": list(found.duplicates),
         **(disclosed(read) if read else _NOBODY),
         "candidates": [disclosed(comment) for comment in candidates],
+        "skipped": passed_over(view.astray),
     }
 
 
-def _summary(read: Comment | None, found: Verdict, candidates: Sequence[Comment]) -> str:
-    if read is None:
+def _summary(found: Verdict, candidates: Sequence[Comment]) -> str:
+    if not candidates:
         return "unasserted: there is no account"
-    told = f"{found.word}, says comment {read.id} by {author_name(read)}"
-    more = f"; it is the last of {len(candidates)} candidates" if len(candidates) > 1 else ""
-    return told + more
+    first, last = candidates[0], candidates[-1]
+    told = f"{found.word}, says comment {last.id} by {author_name(last)}"
+    if first is last:
+        return told
+    return (
+        f"{told}, the last of {len(candidates)} candidates, which is the one that is read; "
+        f"a write changes the first one, comment {first.id}"
+    )
 
 
 READER = Reader(needs=_needs, read=_read)

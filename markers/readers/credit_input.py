@@ -1,14 +1,14 @@
 """A credit input, which is honoured only beside the completion marker of the same port.
 
 The rule (contract, statement 20): the latest record counts, if it is well formed and the completion
-marker that the family's registry file pairs with its port is there, too.  The two are written one
-after the other, so that a look may come between: as long as only the completion marker is there,
-it is worth looking again.
+marker that the family's registry file pairs with its port is there, too.  A comment that its own
+family's rules refuse completes nothing.  The two are written one after the other, so that a look
+may come between: as long as only the completion marker is there, it is worth looking again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..body import Body
@@ -17,7 +17,10 @@ from ..model import Comment, Marker
 from ..payload.fenced import the_fence
 from ..payload.flawed import Flawed
 from ..payload.yaml12 import read_yaml
-from .interface import Needs, Reader, Reading, View
+from .disclosure import passed_over
+from .interface import Needs, Reader, Reading, Sighting, View
+
+Skipped = Sequence[tuple[Comment, str]]
 
 
 def _needs(marker: Marker, contract: Contract) -> Needs:
@@ -35,22 +38,21 @@ def _port(marker: Marker) -> str | None:
     return dict(marker.params).get("port")
 
 
-def _completion(view: View) -> Comment | None:
+def _completions(view: View) -> tuple[Sighting, ...]:
     line = _completion_line(view.marker, view.contract)
-    there = view.of(line) if line else ()
-    return there[-1].comment if there else None
+    return view.of(line) if line else ()
 
 
 def _half_there(view: View) -> bool:
-    return view.governing is None and _completion(view) is not None
+    return view.governing is None and bool(_completions(view))
 
 
 def _read(view: View) -> Reading:
-    completion = _completion(view)
+    completion, flawed = _completion(view)
     fields, flaw = _fields(view)
     why = _why(view, completion, flaw)
     return {
-        "summary": _SUMMARIES[why].format(flaw=flaw),
+        "summary": _summary(why, flaw, flawed),
         "honoured": why == "paired",
         "why": why,
         "port": _port(view.marker),
@@ -58,15 +60,34 @@ def _read(view: View) -> Reading:
         "evidence": fields.get("evidence"),
         "comment_id": view.governing.id if view.governing else None,
         "completion_comment_id": completion.id if completion else None,
+        "skipped": passed_over((*view.astray, *flawed)),
     }
 
 
+def _completion(view: View) -> tuple[Comment | None, Skipped]:
+    """The latest comment that completes the port, and those after it that do not, and why."""
+    flawed: list[tuple[Comment, str]] = []
+    for sighting in reversed(_completions(view)):
+        if sighting.refused is None:
+            return sighting.comment, flawed
+        flawed.append((sighting.comment, sighting.refused.reason().detail))
+    return None, flawed
+
+
 _SUMMARIES = {
-    "no-credit-input": "not honoured: there is no credit input",
+    "no-credit-input": "not honoured: there is no trusted credit input",
     "malformed": "not honoured: the credit input is malformed: {flaw}",
     "no-completion-marker": "not honoured: the completion marker of its port is not there",
     "paired": "honoured: the completion marker of its port is there",
 }
+
+
+def _summary(why: str, flaw: str | None, flawed: Skipped) -> str:
+    told = _SUMMARIES[why].format(flaw=flaw)
+    if why != "no-completion-marker" or not flawed:
+        return told
+    comment, wrong = flawed[0]
+    return f"{told}; comment {comment.id} carries it and completes nothing: {wrong}"
 
 
 def _why(view: View, completion: Comment | None, flaw: str | None) -> str:

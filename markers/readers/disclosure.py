@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..model import Comment
@@ -18,6 +19,11 @@ def disclosed(comment: Comment) -> dict[str, Any]:
         "created_at": comment.created_at,
         "updated_at": comment.updated_at,
     }
+
+
+def passed_over(comments: Iterable[tuple[Comment, str]]) -> list[dict[str, Any]]:
+    """Comments that do not count, each with the reason."""
+    return [{**disclosed(comment), "why": why} for comment, why in comments]
 
 
 def counted(count: int, noun: str) -> str:

@@ -2,14 +2,15 @@
 
 The rule (contract, row SMC-20 and statement 21): per phase the record that was created last
 counts, the first one where two are of the same second.  Entries whose id begins with ``followup-``
-are gathered from all records instead.  A record that the writer would refuse is skipped, and named.
+are gathered from all records instead.  A record that the writer would refuse is passed over, and
+named, also where it is the one that governs.
 
 Records of the phase review are on a pull request, which is a thread of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,23 +51,36 @@ def _needs(marker: Marker, contract: Contract) -> Needs:
     return Needs(lines=tuple(each.text for each in derived))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Skipped:
+    """A marker that does not count, and why."""
+
+    sighting: Sighting
+    phase: str
+    why: str
+
+
 def _read(view: View) -> Reading:
     records: list[_Record] = []
-    skipped: list[dict[str, Any]] = []
+    skipped: list[_Skipped] = []
     for sighting in view.sightings:
         phase = _phase(view, sighting)
         read = _record(sighting, phase)
         if isinstance(read, _Record):
             records.append(read)
         else:
-            skipped.append({"phase": phase, **disclosed(sighting.comment), "why": read})
+            skipped.append(_Skipped(sighting=sighting, phase=phase, why=read))
     newest = _newest(records)
     followups = _followups(records)
+    told = [_counts(newest), *_followed(followups), *_passed_over(view, skipped)]
     return {
-        "summary": _summary(newest, len(followups), len(skipped)),
+        "summary": "; ".join(told),
         "phases": {phase: _phase_reading(record) for phase, record in newest.items()},
         "followups": followups,
-        "skipped": skipped,
+        "skipped": [
+            {"phase": each.phase, **disclosed(each.sighting.comment), "why": each.why}
+            for each in skipped
+        ],
     }
 
 
@@ -79,6 +93,8 @@ def _record(sighting: Sighting, phase: str) -> _Record | str:
     """The record, or why it does not count."""
     if not sighting.trusted:
         return "untrusted"
+    if sighting.astray:
+        return f"{sighting.astray.code}: {sighting.astray.detail}"
     if sighting.refused:
         return f"malformed: {sighting.refused.reason().detail}"
     try:
@@ -126,15 +142,29 @@ def _phase_reading(record: _Record) -> dict[str, Any]:
     }
 
 
-def _summary(newest: Mapping[str, _Record], followups: int, skipped: int) -> str:
+def _counts(newest: Mapping[str, _Record]) -> str:
     told = [
-        f"{phase} {counted(sum(not _is_followup(e) for e in record.entries), 'decision')}"
+        f"{phase} {counted(sum(not _is_followup(e) for e in record.entries), 'decision')} "
+        f"(comment {record.comment.id})"
         for phase, record in newest.items()
     ]
-    parts = [", ".join(told) or "no decisions"]
-    parts += [counted(followups, "follow-up")] if followups else []
-    parts += [f"{counted(skipped, 'marker')} skipped"] if skipped else []
-    return "; ".join(parts)
+    return ", ".join(told) or "no decisions"
+
+
+def _followed(followups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if followups:
+        yield counted(len(followups), "follow-up")
+
+
+def _passed_over(view: View, skipped: Sequence[_Skipped]) -> Iterator[str]:
+    """What of ours does not count, first of all the one that governs; strangers' apart from it."""
+    ours = [each.sighting.comment for each in skipped if each.sighting.trusted]
+    if ours:
+        governs = view.governing in ours and view.governing
+        latest = f", the latest of its phase (comment {governs.id}) among them" if governs else ""
+        yield f"{counted(len(ours), 'record')} passed over{latest}"
+    if len(skipped) > len(ours):
+        yield f"{counted(len(skipped) - len(ours), 'marker')} not trusted"
 
 
 READER = Reader(needs=_needs, read=_read)

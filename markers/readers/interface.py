@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..contract import Contract
+from ..errors import Unavailable
 from ..model import Comment, Marker
 from ..payload.problems import Problem
+
+NOT_JUDGED = "not-judged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,13 +26,33 @@ class Sighting:
     """The first line, as the look matched it: a marker, or one of ``Needs.lines``."""
     comment: Comment
     trusted: bool
-    """Whether it may govern (design, section 5); the others are named, and decide nothing."""
-    problems: Sequence[Problem] = ()
-    """What its own family's rules find wrong with it."""
+    """Whether it may govern (design, section 5), by one tier of trust for the whole view; the
+    others are named, and decide nothing."""
+    astray: Problem | None = None
+    """Why it does not belong on this thread at all, where it does not."""
+    problems: Sequence[Problem] | None = ()
+    """What its own family's rules find wrong with it; None where it was not judged."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether anything may rest on it: it is trusted, and stands where it belongs."""
+        return self.trusted and self.astray is None
 
     @property
     def refused(self) -> Problem | None:
-        """The first thing for which the writer would refuse it; None of what it would accept."""
+        """The first thing for which the writer would refuse it; None of what it would accept.
+
+        Raises ``Unavailable`` (``not-judged``) of what was not judged, so that no reader takes
+        that for either of the two.
+        """
+        if self.astray is not None:
+            return self.astray
+        if self.problems is None:
+            raise Unavailable(
+                NOT_JUDGED,
+                f"no time was left to judge comment {self.comment.id}, on which the reading rests: "
+                "there is none; give it more with --deadline",
+            )
         return next((problem for problem in self.problems if not problem.warns), None)
 
 
@@ -41,12 +64,19 @@ class View:
     contract: Contract
     sightings: Sequence[Sighting]
     governing: Comment | None
+    """Of the marker's own matches the one that a write goes by; None where it is not trusted in
+    this view."""
     param: Mapping[str, str] = field(default_factory=dict)
     """What the caller asks the reader for, such as ``slice``; ``read`` asks for nothing."""
 
     def of(self, line: str) -> tuple[Sighting, ...]:
-        """The trusted sightings of one first line, ascending by id."""
-        return tuple(s for s in self.sightings if s.trusted and s.line == line)
+        """The sightings of one first line that count, ascending by id."""
+        return tuple(s for s in self.sightings if s.counts and s.line == line)
+
+    @property
+    def astray(self) -> tuple[tuple[Comment, str], ...]:
+        """The trusted comments that do not count, since they belong elsewhere, and why."""
+        return tuple((s.comment, s.astray.detail) for s in self.sightings if s.trusted and s.astray)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

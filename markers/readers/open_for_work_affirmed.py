@@ -3,6 +3,8 @@
 The rule (contract, statement 28): a record is lawful as long as it was never edited, and the
 earliest lawful one must be older than the artefact that it opens the way for.  A comment in the
 interim form, from before there was a marker, is as good as one with the marker, for ever.
+
+GitHub's times have whole seconds, so that an edit within the second of the creation is not seen.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import Any
 
 from ..contract import Contract
 from ..model import Marker
-from .disclosure import counted, disclosed
+from .disclosure import counted, disclosed, passed_over
 from .interface import Needs, Reader, Reading, Sighting, View
 
 
@@ -22,9 +24,9 @@ def _needs(marker: Marker, contract: Contract) -> Needs:
 
 
 def _read(view: View) -> Reading:
-    trusted = [s for s in view.sightings if s.trusted]
-    lawful = sorted((s for s in trusted if not _edited(s)), key=_age)
-    void = [s for s in trusted if _edited(s)]
+    counting = [s for s in view.sightings if s.counts]
+    lawful = sorted((s for s in counting if not _edited(s)), key=_age)
+    void = [s for s in counting if _edited(s)]
     return {
         "summary": _summary(lawful, void),
         "affirmed": bool(lawful),
@@ -32,6 +34,7 @@ def _read(view: View) -> Reading:
         "lawful": [_record(s, view) for s in lawful],
         "void": [_record(s, view) for s in void],
         "untrusted": [_record(s, view) for s in view.sightings if not s.trusted],
+        "skipped": passed_over(view.astray),
     }
 
 

@@ -11,6 +11,9 @@ these that holds:
 ``sibling-unstamped``   the comment that it points to is not there, not trusted or bears no stamp
 ``missing-slice``       no block has the slice's id
 ``duplicate-slice-id``  more than one has
+
+A slice that is asked for by its id is found wherever its block stands, listed or not, as upstream's
+look-up finds it; that the spine does not list it is told beside the outcome.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from ..payload.flawed import Flawed
 from ..payload.slices import named, read_slice
 from ..payload.spine import Spine, read_spine
 from ..selection import author_name
-from .disclosure import counted
+from .disclosure import counted, passed_over
 from .interface import Needs, Reader, Reading, View
 
 PLAN = "plan-issue"
@@ -55,6 +58,8 @@ class _Held:
     id: str
     fields: Mapping[str, Any] | None
     """None where they cannot be read; the text is there all the same."""
+    why: str | None
+    """Why they cannot."""
     text: str
 
 
@@ -67,13 +72,13 @@ def _needs(marker: Marker, contract: Contract) -> Needs:
 
 
 def _read(view: View) -> Reading:
-    answer = dict(_NOTHING_SEEN)
-    outcome, detail = "found", ""
+    answer = {**_NOTHING_SEEN, "skipped": passed_over(view.astray)}
     try:
-        _fill(answer, view)
+        outcome, detail = "found", _fill(answer, view)
+        told = "; ".join(filter(None, (_summary(answer), detail)))
     except _Unfit as unfit:
         outcome, detail = unfit.outcome, unfit.detail
-    told = detail or _summary(answer)
+        told = detail
     return {"summary": f"{outcome}: {told}", "outcome": outcome, "detail": detail, **answer}
 
 
@@ -93,8 +98,11 @@ def _summary(answer: Mapping[str, Any]) -> str:
     return f"{what}, spine of {answer['generated_at']}"
 
 
-def _fill(answer: dict[str, Any], view: View) -> None:
-    """Go on as far as the plan lets us; what was seen up to there stays in *answer*."""
+def _fill(answer: dict[str, Any], view: View) -> str:
+    """Go on as far as the plan lets us; what was seen up to there stays in *answer*.
+
+    The answer is what there is to say of a slice that is found.
+    """
     plan = _plan(view)
     answer["plan_comment_id"] = plan.id
     spine = _spine(plan, view.contract)
@@ -110,14 +118,30 @@ def _fill(answer: dict[str, Any], view: View) -> None:
     for name in [asked] if asked else spine.slices:
         one = _only(name, held[name], _place(plan, sibling, view))
         answer["slice"] = _shown(one) if asked else None
+    return _unlisted(answer["slice"], spine)
+
+
+def _unlisted(one: Mapping[str, Any] | None, spine: Spine) -> str:
+    if one is None or one["id"] in spine.slices:
+        return ""
+    return f"the spine does not list {one['id']}, though comment {one['comment_id']} holds it"
 
 
 def _plan(view: View) -> Comment:
     line = _line(PLAN, view.marker.number, view.contract)
     trusted = view.of(line)
     if not trusted:
-        raise _Unfit("missing-spine", f"there is no trusted plan: no comment begins with {line}")
+        detail = f"there is no trusted plan: no comment that counts begins with {line}"
+        raise _Unfit("missing-spine", detail + _elsewhere(line, view))
     return trusted[0].comment
+
+
+def _elsewhere(line: str, view: View) -> str:
+    """Why a trusted comment with this first line does not count."""
+    for sighting in view.sightings:
+        if sighting.line == line and sighting.trusted and sighting.astray:
+            return f"; comment {sighting.comment.id} does not: {sighting.astray.detail}"
+    return ""
 
 
 def _spine(plan: Comment, contract: Contract) -> Spine:
@@ -127,9 +151,7 @@ def _spine(plan: Comment, contract: Contract) -> Spine:
     try:
         return read_spine(blocks[0])
     except Flawed as flawed:
-        problem = flawed.problem.reason()
-        where = f"line {problem.line} of comment {plan.id}"
-        raise _Unfit("invalid-spine", f"{where}: {problem.detail}") from None
+        raise _Unfit("invalid-spine", _where(flawed, plan)) from None
 
 
 def _as_asked(spine: Spine, stamp: str | None) -> None:
@@ -164,6 +186,9 @@ def _pointed_at(pointer: int, view: View) -> Comment:
         author = author_name(there[0].comment)
         detail = f"the spine points to comment {pointer} by {author}, who is not trusted"
         raise _Unfit("sibling-unstamped", detail)
+    if there[0].astray:
+        detail = f"the spine points to comment {pointer}: {there[0].astray.detail}"
+        raise _Unfit("sibling-unstamped", detail)
     return there[0].comment
 
 
@@ -174,15 +199,21 @@ def _held(comments: Iterable[Comment], contract: Contract) -> Iterator[_Held]:
         for block in find(Body(comment.body), family):
             name = named(block) if block.closed else None
             if name is not None:
+                fields, why = _fields(block, comment)
                 text = "\n".join(block.inner)
-                yield _Held(comment=comment, id=name, fields=_fields(block), text=text)
+                yield _Held(comment=comment, id=name, fields=fields, why=why, text=text)
 
 
-def _fields(block: Block) -> Mapping[str, Any] | None:
+def _fields(block: Block, comment: Comment) -> tuple[Mapping[str, Any] | None, str | None]:
     try:
-        return read_slice(block).fields
-    except Flawed:
-        return None
+        return read_slice(block).fields, None
+    except Flawed as flawed:
+        return None, _where(flawed, comment)
+
+
+def _where(flawed: Flawed, comment: Comment) -> str:
+    problem = flawed.problem.reason()
+    return f"line {problem.line} of comment {comment.id}: {problem.detail}"
 
 
 def _place(plan: Comment, sibling: Comment | None, view: View) -> str:
@@ -215,6 +246,7 @@ def _shown(one: _Held) -> dict[str, Any]:
         "id": one.id,
         "comment_id": one.comment.id,
         "fields": one.fields,
+        "why": one.why,
         "text": one.text,
     }
 

@@ -10,16 +10,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .. import clock, readers
-from ..errors import Absent
+from ..errors import Absent, Unavailable, few
 from ..model import Extra, Family, Marker, ReadResult, Thread
-from ..readers import Needs, Reading, View
+from ..readers import NOT_JUDGED, Needs, Reading, View
 from ..setup import Setup
 from ..thread import only
 from ..transport.interface import Transport
 from .live import live_flaws
 from .observing import NO_PARAM, Observation, Param, in_session
+from .results import Everything
 
-__all__ = ["list_markers", "live_flaws", "look_up", "read", "read_all"]
+__all__ = ["Everything", "list_markers", "live_flaws", "look_up", "read", "read_all"]
 
 PAUSES = (1.0, 2.0, 4.0)
 """Seconds before each further look that a reader asks for (contract, statement 20)."""
@@ -28,42 +29,48 @@ PAUSES = (1.0, 2.0, 4.0)
 def read(setup: Setup, thread: Thread, marker: Marker) -> ReadResult:
     """The governing comment of *marker* and its family's reading.
 
-    Raises ``Absent`` when none governs; its ``result`` has the reading all the same.
+    Raises ``Absent`` when none governs, and ``Unavailable`` (``not-judged``) when the reading needs
+    what there was no time to judge; their ``result`` has what was seen all the same.
     """
 
     def work(transport: Transport) -> ReadResult:
         seen, view = _settled(setup, transport, thread, marker, NO_PARAM)
         reading = readers.read(view)
-        for result in seen.results(marker, bodies=True):
-            if view.governing and result.comment_id == view.governing.id:
-                return replace(result, reading=reading)
+        governing = seen.governing(marker)
         extras = seen.selection(marker.text).extras
-        nothing = ReadResult(
-            marker=marker.text, family=marker.family, extras=extras, reading=reading
-        )
-        raise Absent("absent", _absence(thread, marker, extras, reading), result=nothing)
+        nothing = ReadResult(marker=marker.text, family=marker.family, extras=extras)
+        result = replace(governing or nothing, reading=reading)
+        if reading and reading.get("broken") == NOT_JUDGED:
+            raise Unavailable(NOT_JUDGED, reading["summary"], result=result)
+        if governing is None:
+            raise Absent("absent", _absence(thread, marker, extras, reading), result=result)
+        return result
 
     return in_session(setup, work)
 
 
 def look_up(setup: Setup, thread: Thread, marker: Marker, param: Param) -> Reading:
-    """What the family of *marker*, which must have a reader, answers to a question."""
+    """What the family of *marker*, which must have a reader, answers to a question.
+
+    Raises ``Unavailable`` (``not-judged``) rather than give half an answer.
+    """
 
     def work(transport: Transport) -> Reading | None:
-        return readers.read(_settled(setup, transport, thread, marker, param)[1])
+        return readers.answer(_settled(setup, transport, thread, marker, param)[1])
 
     reading = in_session(setup, work)
     assert reading is not None  # noqa: S101 - only families with a reader are asked
     return reading
 
 
-def read_all(setup: Setup, thread: Thread, marker: Marker) -> tuple[ReadResult, ...]:
-    """Every match of *marker*, ascending by id, the untrusted ones included and marked."""
+def read_all(setup: Setup, thread: Thread, marker: Marker) -> Everything:
+    """Every match of *marker*, the untrusted ones included and marked, and the reading."""
 
-    def work(transport: Transport) -> tuple[ReadResult, ...]:
+    def work(transport: Transport) -> Everything:
         needs = readers.needs(marker, setup.contract)
         seen = Observation(setup, transport, thread, only(marker.text, *needs.lines))
-        return tuple(_each(seen, marker, needs, bodies=True))
+        reading = readers.read(seen.view(marker, needs.lines))
+        return Everything(results=tuple(_each(seen, marker, reading, bodies=True)), reading=reading)
 
     return in_session(setup, work)
 
@@ -82,12 +89,12 @@ def list_markers(setup: Setup, thread: Thread, family: Family | None) -> tuple[R
 
     def work(transport: Transport) -> tuple[ReadResult, ...]:
         seen = Observation(setup, transport, thread, wanted)
-        found = (contract.parse(line) for line in seen.lines)
+        known = filter(None, map(contract.parse, seen.lines))
+        found = [m for m in known if family in (None, contract.family(m.family))]
+        needs = {marker: readers.needs(marker, contract) for marker in found}
+        seen.judge(line for marker in found for line in (marker.text, *needs[marker].lines))
         return tuple(
-            result
-            for marker in found
-            if marker is not None and family in (None, contract.family(marker.family))
-            for result in _listed(setup, seen, thread, marker)
+            result for marker in found for result in _listed(seen, thread, marker, needs[marker])
         )
 
     return in_session(setup, work)
@@ -111,22 +118,23 @@ def _settled(
 
 
 def _listed(
-    setup: Setup, seen: Observation, thread: Thread, marker: Marker
+    seen: Observation, thread: Thread, marker: Marker, needs: Needs
 ) -> Iterator[ReadResult]:
-    """The results of one marker; one that belongs on another thread is not read by any rule."""
+    """The results of one marker; one that names another thread is not read by any rule."""
     at_home = marker.number in (None, thread.number)
-    needs = readers.needs(marker, setup.contract) if at_home else None
-    return _each(seen, marker, needs, bodies=False)
+    read = at_home and seen.selection(marker.text).governing is not None
+    reading = readers.read(seen.view(marker, needs.lines)) if read else None
+    return _each(seen, marker, reading, bodies=False)
 
 
 def _each(
-    seen: Observation, marker: Marker, needs: Needs | None, *, bodies: bool
+    seen: Observation, marker: Marker, reading: Reading | None, *, bodies: bool
 ) -> Iterator[ReadResult]:
     """One result a match; the reading stands with the one that governs."""
     governing = seen.selection(marker.text).governing
     for result in seen.results(marker, bodies=bodies):
-        if needs and governing and result.comment_id == governing.comment.id:
-            yield replace(result, reading=readers.read(seen.view(marker, needs.lines)))
+        if governing and result.comment_id == governing.comment.id:
+            yield replace(result, reading=reading)
         else:
             yield result
 
@@ -135,6 +143,6 @@ def _absence(
     thread: Thread, marker: Marker, extras: tuple[Extra, ...], reading: Reading | None
 ) -> str:
     words = f"no trusted comment on {thread} has {marker.text} on line 1"
-    named = "; ".join(f"{extra.id} by {extra.author} is {extra.why}" for extra in extras)
+    named = few([f"{extra.id} by {extra.author} is {extra.why}" for extra in extras])
     told = str(reading["summary"]) if reading else ""
     return "; ".join(part for part in (words, named, told) if part)

@@ -7,20 +7,21 @@ command asks for, and when it looks again (the package itself).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
 from .. import readers
 from ..memory import Memory
-from ..model import Account, Comment, Marker, ReadResult, Shape, Thread
+from ..model import Account, Marker, ReadResult, Shape, Thread
 from ..payload.problems import Problem
-from ..selection import Match, Selection, needs_identity, select
+from ..selection import Match, Selection, needs_identity, select, speaking
 from ..setup import Setup
 from ..thread import Wanted, look
 from ..transport import retry
 from ..transport.interface import Transport
-from ..validators import judge
+from .judging import Judge
+from .placing import astray
 from .results import described
 
 T = TypeVar("T")
@@ -40,9 +41,11 @@ class Observation:
 
     def __init__(self, setup: Setup, transport: Transport, thread: Thread, wanted: Wanted) -> None:
         self._setup = setup
-        self._deadline = transport.deadline
+        self._thread = thread
+        self._judge = Judge(setup.contract, transport.deadline)
         self._memory = Memory(transport, thread, setup.journal_if_any())
         seen = look(transport, thread, wanted)
+        self._surface = seen.surface
         self._memory.learn_surface(seen.surface)
         self._memory.learn_repo_id(seen.repo_id)
         self._matches: defaultdict[str, list[Match]] = defaultdict(list)
@@ -50,8 +53,8 @@ class Observation:
             self._matches[match.marker].append(match)
         self.lines = tuple(sorted(self._matches))
         """The first lines that were found, each once."""
+        self._markers = {line: setup.contract.parse(line) for line in self.lines}
         self._selections: dict[str, Selection] = {}
-        self._problems: dict[int, tuple[Problem, ...]] = {}
 
     def selection(self, line: str) -> Selection:
         """Who of those with one first line may speak, and who governs."""
@@ -63,7 +66,7 @@ class Observation:
 
     def _shape(self, line: str) -> Shape:
         """How matches are selected; what nothing writes (any more) is read as a log."""
-        marker = self._setup.contract.parse(line)
+        marker = self._markers.get(line)
         shape = self._setup.contract.family(marker.family).shape if marker else None
         return shape or Shape.POST_NEW
 
@@ -79,66 +82,90 @@ class Observation:
         return me if me and me.id in known else self._memory.me(fresh=True)
 
     def view(self, marker: Marker, lines: tuple[str, ...], param: Param = NO_PARAM) -> readers.View:
-        """What the family's reader is shown: *marker*, and the further first lines it needs."""
+        """What the family's reader is shown: *marker*, and the further first lines it needs.
+
+        Who may speak is decided once for all of them: we ourselves only where nobody of the first
+        tier has any of these lines.
+        """
+        asked = tuple(dict.fromkeys((marker.text, *lines)))
+        matches = [match for line in asked for match in self._matches[line]]
+        trusted = _ids(speaking(matches, self._setup.trust, self._me(matches)))
+        self._judge_in_order(asked, trusted)
+        found = [s for line in asked for s in self._sightings(line, marker, trusted)]
         governing = self.selection(marker.text).governing
-        found = [s for line in dict.fromkeys((marker.text, *lines)) for s in self._sightings(line)]
+        counts = governing is not None and governing.comment.id in trusted
         return readers.View(
             marker=marker,
             contract=self._setup.contract,
             sightings=tuple(sorted(found, key=lambda sighting: sighting.comment.id)),
-            governing=governing.comment if governing else None,
+            governing=governing.comment if governing and counts else None,
             param=param,
         )
 
-    def _sightings(self, line: str) -> Iterator[readers.Sighting]:
-        trusted = _ids(self.selection(line))
+    def _sightings(
+        self, line: str, marker: Marker, trusted: frozenset[int]
+    ) -> Iterator[readers.Sighting]:
+        elsewhere = self._astray(self._markers.get(line) or marker)
         for match in self._matches[line]:
+            speaks = match.comment.id in trusted
             yield readers.Sighting(
                 line=line,
                 comment=match.comment,
-                trusted=match.comment.id in trusted,
-                problems=self._judged(line, match.comment) or (),
+                trusted=speaks,
+                astray=elsewhere,
+                problems=self._problems(match, trusted=True) if speaks else None,
             )
+
+    def judge(self, lines: Iterable[str]) -> None:
+        """Judge all who may speak under *lines*, before anybody else takes the time for it."""
+        asked = tuple(dict.fromkeys(lines))
+        trusted = _ids(match for line in asked for match in self.selection(line).trusted)
+        self._judge_in_order(asked, trusted)
+
+    def _judge_in_order(self, lines: Iterable[str], trusted: frozenset[int]) -> None:
+        """Judge first of each line the one that would govern, then the next one of each."""
+        ranked: list[tuple[int, Match]] = []
+        for line in lines:
+            matches = [match for match in self._matches[line] if match.comment.id in trusted]
+            if self._shape(line) is not Shape.UPSERT:
+                matches.reverse()
+            ranked += enumerate(matches)
+        for _, match in sorted(ranked, key=lambda each: each[0]):
+            self._problems(match, trusted=True)
+
+    def _problems(self, match: Match, *, trusted: bool) -> tuple[Problem, ...] | None:
+        """What is wrong with a match; with what is no marker nothing can be."""
+        marker = self._markers[match.marker]
+        return self._judge.of(match.comment, marker, trusted=trusted) if marker else ()
+
+    def _astray(self, marker: Marker) -> Problem | None:
+        family = self._setup.contract.family(marker.family)
+        return astray(marker, family, self._thread, self._surface)
+
+    def governing(self, marker: Marker) -> ReadResult | None:
+        """The match that governs, with its body; no other one is judged for it."""
+        match = self.selection(marker.text).governing
+        return self._result(marker, match, trusted=True, body=True) if match else None
 
     def results(self, marker: Marker, *, bodies: bool) -> Iterator[ReadResult]:
         """One result a match, ascending by id; the one that governs carries the extras."""
-        selection = self.selection(marker.text)
-        trusted = _ids(selection)
+        trusted = _ids(self.selection(marker.text).trusted)
         for match in self._matches[marker.text]:
-            governs = match is selection.governing
-            yield described(
-                marker,
-                match.comment,
-                trusted=match.comment.id in trusted,
-                extras=selection.extras if governs else (),
-                problems=self._judged(marker.text, match.comment),
-                body=bodies,
-            )
+            speaks = match.comment.id in trusted
+            yield self._result(marker, match, trusted=speaks, body=bodies)
 
-    def _judged(self, line: str, comment: Comment) -> tuple[Problem, ...] | None:
-        """What the writer would find wrong with a comment; None when there was no time to look.
-
-        A thread of large comments takes longer to judge than to read.
-        """
-        marker = self._setup.contract.parse(line)
-        if marker is None:
-            return ()
-        if comment.id not in self._problems:
-            if not self._deadline.remaining():
-                return None
-            self._problems[comment.id] = _judge(comment.body, marker, self._setup)
-        return self._problems[comment.id]
+    def _result(self, marker: Marker, match: Match, *, trusted: bool, body: bool) -> ReadResult:
+        selection = self.selection(marker.text)
+        return described(
+            marker,
+            match.comment,
+            trusted=trusted,
+            extras=selection.extras if match is selection.governing else (),
+            astray=self._astray(marker),
+            problems=self._problems(match, trusted=trusted),
+            body=body,
+        )
 
 
-def _ids(selection: Selection) -> frozenset[int]:
-    return frozenset(match.comment.id for match in selection.trusted)
-
-
-def _judge(text: str, marker: Marker, setup: Setup) -> tuple[Problem, ...]:
-    """Judge as the writer does; whatever a comment holds, reading it must not fail."""
-    try:
-        return judge(text, marker, setup.contract)
-    except Exception as error:
-        kind = type(error).__name__
-        detail = f"it could not be judged ({kind}): a fault of persist-marker, please report it"
-        return (Problem(code="validator-broken", detail=detail),)
+def _ids(matches: Iterable[Match]) -> frozenset[int]:
+    return frozenset(match.comment.id for match in matches)

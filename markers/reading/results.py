@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..codec import sha256
 from ..model import Comment, Extra, Marker, ReadResult, Reason
 from ..payload.problems import Problem
+from ..readers import NOT_JUDGED, Reading
 from ..selection import author_name
 
-_NOT_JUDGED = Reason(code="not-judged", detail="no time was left to judge it: read it alone")
+_WHY_NOT = {
+    True: "no time was left to judge it: give it more with --deadline",
+    False: "its author is not trusted, and only a small part of the time is for those",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Everything:
+    """All matches of one marker, ascending by id, and what they say together."""
+
+    results: tuple[ReadResult, ...]
+    reading: Reading | None
 
 
 def described(
@@ -16,10 +30,17 @@ def described(
     *,
     trusted: bool,
     extras: tuple[Extra, ...],
+    astray: Problem | None,
     problems: tuple[Problem, ...] | None,
     body: bool,
 ) -> ReadResult:
     """Describe one match; *problems* is None where it was not judged."""
+    valid = None if problems is None else all(problem.warns for problem in problems)
+    told = [problem.reason() for problem in problems or ()]
+    if problems is None:
+        told = [Reason(code=NOT_JUDGED, detail=_WHY_NOT[trusted])]
+    if astray is not None:
+        valid, told = False, [astray.reason(), *told]
     return ReadResult(
         marker=marker.text,
         family=marker.family,
@@ -36,6 +57,6 @@ def described(
         sha256=sha256(comment.body),
         body=comment.body if body else None,
         extras=extras,
-        valid=None if problems is None else all(problem.warns for problem in problems),
-        problems=(_NOT_JUDGED,) if problems is None else tuple(p.reason() for p in problems),
+        valid=valid,
+        problems=tuple(told),
     )

@@ -1,25 +1,24 @@
 """Text that is carried from the plan that governs into one that comes without it.
 
-What may live here: the Plan Stress-Test section, and what plans without a ledger hold themselves
-(contract, statement 16).  What may not: pointers (``pointers``), any reading of comments.
+What may live here: putting the Plan Stress-Test section, and what plans without a ledger hold
+themselves (contract, statement 16).  What may not: where the section stands (``stress_test``),
+pointers (``pointers``), any reading of comments.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ..blocks import find
 from ..body import BLANKS, Body
+from ..errors import FEW, line_at
 from ..payload.known import JUDGE_RULINGS, PHASE_CONTAINMENT
 from .containment import latest, unreadable
-from .excerpts import appended, excerpt, joined, trimmed
+from .excerpts import appended, excerpt, joined
 from .interface import Prepared
-from .known import IN_A_PLAN
+from .stress_test import Section, heading, nearly, section, sentinel
 
-_HEADING = re.compile(r"\*\*Plan Stress-Test\*\*")
-_NEXT = re.compile(r"\*\*[A-Za-z]|#{1,2}[ \t]")
-_SENTINEL = re.compile(r" {0,3}<!--[ \t]*named-decisions:begin\b")
+SECTION = "Plan Stress-Test section"
 
 
 def judge_rulings(text: str, governing: Body) -> Prepared:
@@ -29,7 +28,7 @@ def judge_rulings(text: str, governing: Body) -> Prepared:
         return Prepared(candidate=text)
     head = heads[0]
     if len(heads) > 1 or not head.closed:
-        warning = _left_behind(head.first, "there is not exactly one whole judge-rulings block")
+        warning = left_behind(head.first, "there is not exactly one whole judge-rulings block")
         return Prepared(candidate=text, warnings=(warning,))
     made = appended(text, excerpt(governing, head))
     return Prepared(candidate=made, preserved=("judge-rulings",))
@@ -40,14 +39,21 @@ def containment(text: str, governing: Body) -> Prepared:
     there = latest(Body(text))
     missing = [each for key, each in latest(governing).items() if key not in there]
     missing.sort(key=lambda each: each.block.first)
-    warnings = tuple(
-        _left_behind(each.line, each.reason().detail) for each in unreadable(governing)
-    )
+    warnings = tuple(_unreadable(governing))
     if not missing:
         return Prepared(candidate=text, warnings=warnings)
     words = f"phase-containment: {len(missing)} block{'s' if len(missing) > 1 else ''}"
     made = appended(text, joined(each.lines for each in missing))
     return Prepared(candidate=made, preserved=(words,), warnings=warnings)
+
+
+def _unreadable(governing: Body) -> Iterator[str]:
+    """Why the first few blocks without a finding are left behind, and how many more there are."""
+    found = list(unreadable(governing))
+    for each in found[:FEW]:
+        yield left_behind(each.line, each.reason().detail)
+    if len(found) > FEW:
+        yield f"not-carried: {len(found) - FEW:,} more phase-containment blocks of that plan"
 
 
 def left_to_the_ledger(text: str, governing: Body) -> Prepared:
@@ -61,61 +67,57 @@ def left_to_the_ledger(text: str, governing: Body) -> Prepared:
     ]
     if not lost:
         return Prepared(candidate=text)
-    warning = _left_behind(lost[0], f"{len(lost)} of its blocks, which belong to the ledger")
+    warning = left_behind(lost[0], f"{len(lost)} of its blocks, which belong to the ledger")
     return Prepared(candidate=text, warnings=(warning,))
 
 
 def stress_test(text: str, governing: Body) -> Prepared:
     """Carry the section before the named decisions, or at the end where there are none."""
-    section = _section(governing)
-    if not section or _heading(Body(text)) is not None:
+    there, found = Body(text), section(governing)
+    if heading(there) is not None:
         return Prepared(candidate=text)
-    made = _with_section(text, section)
-    return Prepared(candidate=made, preserved=("Plan Stress-Test section",))
+    if found is None:
+        return Prepared(candidate=text, warnings=tuple(_no_heading(there, governing)))
+    return Prepared(
+        candidate=_with_section(there, found.lines),
+        preserved=(SECTION,),
+        warnings=(*_left_of(found), *_beside(there)),
+    )
 
 
-def _left_behind(line: int | None, why: str) -> str:
+def left_behind(line: int | None, why: str) -> str:
+    """The warning that something of the plan that governs is not carried."""
     return f"not-carried: line {line} of the plan that governs: {why}"
 
 
-def _with_section(text: str, section: tuple[str, ...]) -> str:
-    body = Body(text)
-    at = _sentinel(body)
+def _no_heading(there: Body, governing: Body) -> Iterator[str]:
+    """A line that may be meant as the section's heading, unless the candidate has it, too."""
+    line = nearly(governing)
+    if line is not None and governing.line(line) not in there.lines:
+        why = f"it names the {SECTION}, but is no heading by which that could be found"
+        yield left_behind(line, why)
+
+
+def _left_of(found: Section) -> Iterator[str]:
+    for line in found.left[:1]:
+        yield left_behind(line, f"it may belong to the {SECTION}, which ends before it")
+
+
+def _beside(there: Body) -> Iterator[str]:
+    """That the candidate may have a section of its own, whose heading is none."""
+    line = nearly(there)
+    if line is not None:
+        yield (
+            f"section-twice: {line_at(line)} names the {SECTION}, but is no heading; the section "
+            "of the plan that governs was carried beside it"
+        )
+
+
+def _with_section(body: Body, lines: tuple[str, ...]) -> str:
+    at = sentinel(body)
     if at is not None:
         gap = [""] if body.line(at - 1).strip(BLANKS) else []
-        made = body.inserted(at - 1, [*gap, *section, ""])
-        if _sentinel(Body(made)) is not None:
+        made = body.inserted(at - 1, [*gap, *lines, ""])
+        if sentinel(Body(made)) is not None:
             return made  # else the section leaves a fence open, which may hide nothing at the end
-    return appended(text, section)
-
-
-def _section(body: Body) -> tuple[str, ...]:
-    first = _heading(body)
-    if first is None:
-        return ()
-    stop = min((n for n in _bounds(body) if n > first), default=len(body.lines) + 1)
-    return trimmed(body.between(range(first, stop)))
-
-
-def _heading(body: Body) -> int | None:
-    return next((n for n, line in _prose(body) if _HEADING.match(line)), None)
-
-
-def _sentinel(body: Body) -> int | None:
-    starts = (lines.start for lines in body.regions.comments)
-    return next((n for n in starts if n > 1 and _SENTINEL.match(body.line(n))), None)
-
-
-def _bounds(body: Body) -> Iterator[int]:
-    """Where a section ends: a bold heading or one of level 1 or 2, the named decisions, a block."""
-    yield from (n for n, line in _prose(body) if _NEXT.match(line))
-    yield from (block.first for family in IN_A_PLAN for block in find(body, family))
-    sentinel = _sentinel(body)
-    if sentinel is not None:
-        yield sentinel
-
-
-def _prose(body: Body) -> Iterator[tuple[int, str]]:
-    """The lines that are neither code nor part of an HTML comment, with their numbers."""
-    hidden = body.fenced.union(*body.regions.comments)
-    return ((n, line) for n, line in enumerate(body.lines, 1) if n not in hidden)
+    return appended(body.text, lines)

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from ..blocks import Block, find
 from ..body import BLANKS, Body
+from ..payload.containment import KEY, cut_key, read_containment
 from ..payload.flawed import Flawed
-from ..payload.held import require_closed
 from ..payload.known import PHASE_CONTAINMENT
-from ..payload.lines import read_lines
 from ..payload.problems import Problem
 from .excerpts import excerpt
 
@@ -69,16 +68,18 @@ def stamped(keyed: Keyed, now: str) -> tuple[str, ...]:
 
 
 def _keyed(body: Body, block: Block) -> Keyed:
-    require_closed(block, PHASE_CONTAINMENT.name)
-    value = read_lines(block.inner, first_line=block.inner_first).value
-    key = value.get("finding_key")
+    document = read_containment(block)
+    key = document.value.get(KEY)
     if not isinstance(key, str) or not key:
         raise Flawed(_keyless(block))
+    cut = cut_key(block, document)
+    if cut is not None:
+        raise Flawed(cut)
     return Keyed(
         key=key,
         block=block,
         lines=excerpt(body, block),
-        appended_at=str(value.get("appended_at") or ""),
+        appended_at=str(document.value.get("appended_at") or ""),
     )
 
 
@@ -86,6 +87,6 @@ def _keyless(block: Block) -> Problem:
     return Problem(
         code="missing",
         detail="the block says no finding_key, by which blocks are told apart",
-        field="finding_key",
+        field=KEY,
         line=block.first,
     )

@@ -9,7 +9,12 @@ from collections.abc import Iterable, Sequence
 
 from ..blocks import Block
 from ..body import BLANKS, Body
-from ..errors import Refused
+from ..errors import Refused, line_at
+
+NEVER_CLOSED = (
+    "what is opened here (a code fence or an HTML comment) is never closed, so that nothing can be "
+    "put behind it; close it"
+)
 
 
 def excerpt(body: Body, block: Block) -> tuple[str, ...]:
@@ -38,17 +43,13 @@ def appended(text: str, lines: Sequence[str]) -> str:
     Raises ``Refused`` (``unclosed``) where they would become part of code or of an HTML comment.
     """
     body = Body(text)
-    first = _left_open(body)
+    first = left_open(body)
     if first is not None:
-        detail = (
-            f"line {first}: what is opened here (a code fence or an HTML comment) is never closed, "
-            "so that nothing can be put behind it; close it"
-        )
-        raise Refused("unclosed", detail, line=first)
+        raise Refused("unclosed", f"{line_at(first)}: {NEVER_CLOSED}", line=first)
     return body.appended(lines)
 
 
-def _left_open(body: Body) -> int | None:
+def left_open(body: Body) -> int | None:
     """The line on which a fence or comment begins that reaches the end of the text."""
     end = len(body.lines)
     for fence in body.fences[-1:]:

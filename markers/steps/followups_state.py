@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..body import Body
-from ..errors import Refused, line_at
+from ..errors import Refused, few, line_at
 from ..model import Comment
 from ..payload.flawed import Flawed
 from ..payload.followups import STATES, State, keys_in, state_of
 from .interface import Before, Pointed, Prepared, Seen
-
-_NAMED = 5
-"""How many lost keys the warning names."""
 
 
 def _apply(seen: Seen, _read: Mapping[int, Pointed | None]) -> Prepared:
@@ -64,8 +61,7 @@ def _follows(earlier: State, now: State) -> None:
 def _lost(earlier: str, candidate: str) -> Iterator[str]:
     lost = sorted(keys_in(earlier) - keys_in(candidate))
     if lost:
-        named = ", ".join(lost[:_NAMED]) + (" and others" if len(lost) > _NAMED else "")
-        yield f"followups-lost: {len(lost)} PROPOSALS OF THE EARLIER QUEUE ARE GONE: {named}"
+        yield f"followups-lost: {len(lost)} PROPOSALS OF THE EARLIER QUEUE ARE GONE: {few(lost)}"
 
 
 STEP = Before(apply=_apply)

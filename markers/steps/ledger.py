@@ -29,9 +29,9 @@ from ..errors import Refused
 from ..model import Marker
 from ..payload.known import BRIEF_DISPOSITIONS, JUDGE_RULINGS, PHASE_CONTAINMENT
 from .containment import Keyed, latest, stamped
-from .excerpts import appended, excerpt, joined
+from .excerpts import NEVER_CLOSED, appended, excerpt, joined, left_open
 from .known import DESIGN, LEDGER
-from .ledger_files import Head, containment_blocks, head_lines
+from .ledger_files import Head, containment_blocks, empty_head, head_lines
 
 NOTHING_FOUND = (
     "<!-- judge-rulings",
@@ -103,7 +103,15 @@ def ledger(
     new = [stamped(block, now) for key, block in given.items() if key not in known]
     if lines and not standing:
         text, new = _with_head(body, text, lines, new)
+    if new:
+        _require_room(body)
     return appended(text, joined(new)) if new else text
+
+
+def _require_room(body: Body) -> None:
+    first = left_open(body)
+    if first is not None:
+        raise _standing("unclosed", first, NEVER_CLOSED)
 
 
 def _edited(body: Body, edits: Sequence[_Edit]) -> str:
@@ -145,18 +153,28 @@ def _head(body: Body, head: Head | None, text: str | None, *, any_blocks: bool) 
         if text is not None:
             raise Refused("no-head", "a design's review has no judge: there is no head to write")
         return ()
-    standing = _standing(body, head)
-    if text is not None:
-        return head_lines(text, head)
-    if standing is not None:
+    standing = _one_head(body, head)
+    given = None if text is None else head_lines(text, head)
+    if given:
+        return given
+    some = any_blocks or bool(find(body, PHASE_CONTAINMENT))
+    if given is not None and (some or _rules(standing, head)):
+        raise empty_head(head)
+    if standing is not None and given is None:
         return ()
-    if head.placeholder and not any_blocks and not find(body, PHASE_CONTAINMENT):
+    if head.placeholder and not some:
         return head.placeholder
     detail = f"there is no {head.own.name} head, neither in a file nor in the comment"
     raise Refused("missing-head", f"{detail}; blocks count only beside the head that allows them")
 
 
-def _standing(body: Body, head: Head) -> Block | None:
+def _rules(standing: Block | None, head: Head) -> bool:
+    """Whether a head stands there that says more than that nothing was found."""
+    said = [] if standing is None else [line.rstrip(BLANKS) for line in standing.inner]
+    return any(said) and said != [*head.placeholder[1:-1]]
+
+
+def _one_head(body: Body, head: Head) -> Block | None:
     """The head that is there; raises where readers could not tell which one counts."""
     if others := find(body, head.other):
         raise _unclear(others[0], f"a {head.other.name} head stands there, of another review")
@@ -169,5 +187,9 @@ def _standing(body: Body, head: Head) -> Block | None:
 
 
 def _unclear(block: Block, why: str) -> Refused:
-    detail = f"line {block.first} of the comment that stands there: {why}; mend it by hand"
-    return Refused("could-not-verify", detail, line=block.first)
+    return _standing("could-not-verify", block.first, f"{why}; mend it by hand")
+
+
+def _standing(code: str, line: int, why: str) -> Refused:
+    """A refusal for what is in the comment already."""
+    return Refused(code, f"line {line} of the comment that stands there: {why}", line=line)

@@ -30,16 +30,19 @@ class Head:
     other: Family
     """The head of the other review, which may not stand in the same comment."""
     placeholder: tuple[str, ...] = ()
-    """Its lines where nothing was found; none where an empty one cannot be told from a lost one."""
+    """Its lines where nothing was found; none where an empty one cannot be told from a lost one.
+
+    It stands only where there are neither rulings nor blocks.
+    """
 
 
 def head_lines(text: str, head: Head) -> tuple[str, ...]:
-    """The head's lines; an empty file or head stands for a review that found nothing."""
+    """The head's lines; none of an empty file or head, where such a head has a placeholder."""
     body = Body(text)
     if others := find(body, head.other):
         raise _at(HEAD, "wrong-head", others[0].first, f"{head.other.name} is of another review")
     if head.placeholder and not text.strip():
-        return head.placeholder
+        return ()
     found = find(body, head.own)
     if len(found) != 1:
         line = found[1].first if found else 1
@@ -49,8 +52,18 @@ def head_lines(text: str, head: Head) -> tuple[str, ...]:
         raise _at(HEAD, "unclosed-block", found[0].first, f"the {head.own.name} block has no end")
     _require_nothing_else(HEAD, body, found)
     if head.placeholder and not "".join(found[0].inner).strip():
-        return head.placeholder
+        return ()
     return excerpt(body, found[0])
+
+
+def empty_head(head: Head) -> Refused:
+    """The refusal of a head without rulings where rulings or blocks are to go on."""
+    detail = (
+        f"it has no rulings, and there are some, or blocks, which an empty {head.own.name} head "
+        "would void: leave the file out to keep what stands, or say in it that nothing was found "
+        f"({'; '.join(line.strip(' -') for line in head.placeholder[1:-1])})"
+    )
+    return _at(HEAD, "empty-head", 1, detail)
 
 
 def containment_blocks(text: str, marker: Marker) -> dict[str, Keyed]:

@@ -24,6 +24,8 @@ from ..payload.flawed import Flawed
 UNRESOLVED, ADOPTED, RESOLVED = "unresolved", "adopted", "resolved"
 ADOPTER = "adopted_by_session_id"
 REASON = "resolved_reason"
+UNREADABLE = "record-unreadable"
+"""The code of a record that cannot be changed as it stands."""
 
 
 def acquired(*, number: int, contract_hash: str, now: str, run_id: str) -> str:
@@ -55,7 +57,7 @@ def adopted(body: str, session_id: str | None) -> str:
     if status == RESOLVED:
         why = echo(str(record.value.get(REASON) or "no reason given"))
         raise Conflict("already-resolved", f"the run is over ({why}): acquire the lock anew")
-    if status == ADOPTED and adopter is not None and str(adopter) != wanted:
+    if status == ADOPTED and adopter not in (None, "") and str(adopter) != wanted:
         detail = f"session {echo(str(adopter))} has adopted it already: `mutex resolve` ends that"
         raise Conflict("already-adopted", detail)
     named = {} if wanted is None else {ADOPTER: wanted}
@@ -79,11 +81,11 @@ def _record(body: str) -> Document:
         record = read_bullets(Body(body).lines[1:], first_line=2)
     except Flawed as flawed:
         problem = flawed.problem
-        raise Refused("record-unreadable", problem.reason().detail, line=problem.line) from flawed
+        raise Refused(UNREADABLE, problem.reason().detail, line=problem.line) from flawed
     status = record.value.get("status")
     if status not in (UNRESOLVED, ADOPTED, RESOLVED):
         detail = f"status is {echo(str(status))!r}, not unresolved, adopted or resolved"
-        raise Refused("record-unreadable", detail, line=record.line_of(("status",)))
+        raise Refused(UNREADABLE, detail, line=record.line_of(("status",)))
     return record
 
 

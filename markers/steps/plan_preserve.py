@@ -10,8 +10,10 @@ alone, so that writing a plan twice costs no look at what it points to.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 
 from ..body import BLANKS, Body
 from ..codec import normalise
@@ -20,8 +22,21 @@ from ..payload.known import LEDGER_REF
 from . import carried
 from .interface import Before, Pointed, Prepared, Seen
 from .ledger_pointer import pointer_line
-from .pointers import SLICE_ID, Pointer, fault, pointers, spine_of, with_slice_id
+from .pointers import (
+    SLICE_ID,
+    Pointer,
+    fault,
+    lost_slice_id,
+    near_pointers,
+    pointers,
+    spine_of,
+    with_slice_id,
+)
 
+MOST = 10
+"""How many pointers of a kind are looked at in the plan that governs; each costs a request."""
+
+_ALONE = "does not stand alone on its line, in the first column"
 _Targets = Mapping[int, Pointed | None]
 _Part = Callable[[str], Prepared]
 _WITH_A_LEDGER = (carried.left_to_the_ledger, carried.stress_test)
@@ -33,16 +48,23 @@ def _reads(seen: Seen) -> tuple[int, ...]:
     if _is_there_already(seen):
         return ()
     own = pointers(Body(seen.candidate), seen.marker.number)
-    named = (pointer.id for pointer in (*own, *_inherited(seen, own)))
+    named = (pointer.id for pointer in (*_firsts(own), *_inherited(seen, own)))
     return tuple(dict.fromkeys(each for each in named if each is not None))
+
+
+def _firsts(own: Iterable[Pointer]) -> Iterable[Pointer]:
+    """One pointer of each kind: a second one is refused, wherever it leads."""
+    return {pointer.kind: pointer for pointer in reversed([*own])}.values()
 
 
 def _apply(seen: Seen, targets: _Targets) -> Prepared:
     if _is_there_already(seen):
         return Prepared(candidate=seen.candidate)
-    own = pointers(Body(seen.candidate), seen.marker.number)
+    candidate = Body(seen.candidate)
+    own = pointers(candidate, seen.marker.number)
     _require_good(own, targets)
-    made = Prepared(candidate=seen.candidate)
+    _require_none_astray(candidate)
+    made = Prepared(candidate=seen.candidate, warnings=tuple(_passed_over(seen, own)))
     for part in _parts(seen, own, targets):
         new = part(made.candidate)
         made = Prepared(
@@ -60,27 +82,64 @@ def _is_there_already(seen: Seen) -> bool:
 
 
 def _parts(seen: Seen, own: Sequence[Pointer], targets: _Targets) -> Iterator[_Part]:
-    """What is carried, in order; the section comes last, since a block would end it."""
+    """What is carried, in order; the section comes last."""
     if seen.governing is None:
         return
-    governing = Body(seen.governing.body)
-    for pointer in _inherited(seen, own):
+    governing, inherited = Body(seen.governing.body), _inherited(seen, own)
+    for pointer in inherited:
         yield partial(_pointer, pointer=pointer, governing=governing, targets=targets)
-    theirs = pointers(governing, seen.marker.number)
-    has_ledger = any(each.kind == LEDGER_REF.name for each in (*own, *theirs))
+    good = (each for each in inherited if fault(each, _target(each, targets)) is None)
+    has_ledger = any(each.kind == LEDGER_REF.name for each in (*own, *good))
     for part in _WITH_A_LEDGER if has_ledger else _WITHOUT:
         yield partial(part, governing=governing)
 
 
 def _inherited(seen: Seen, own: Iterable[Pointer]) -> list[Pointer]:
+    """The pointers that the candidate may inherit, the first ``MOST`` of each kind."""
+    count: Counter[str] = Counter()
+    found = []
+    for pointer in _wanted(seen, own):
+        count[pointer.kind] += 1
+        if count[pointer.kind] <= MOST:
+            found.append(pointer)
+    return found
+
+
+def _wanted(seen: Seen, own: Iterable[Pointer]) -> list[Pointer]:
     """The pointers of the plan that governs for which the candidate has room and none itself."""
     if seen.governing is None:
         return []
-    taken = {pointer.kind for pointer in own}
-    if spine_of(Body(seen.candidate)) is None:
-        taken.add(SLICE_ID)
+    taken = _taken(seen, own)
     theirs = pointers(Body(seen.governing.body), seen.marker.number)
     return [pointer for pointer in theirs if pointer.kind not in taken]
+
+
+def _taken(seen: Seen, own: Iterable[Pointer]) -> set[str]:
+    taken = {pointer.kind for pointer in own}
+    return taken if spine_of(Body(seen.candidate)) else taken | {SLICE_ID}
+
+
+def _passed_over(seen: Seen, own: Sequence[Pointer]) -> Iterator[str]:
+    """What may be a pointer of the plan that governs, and was not even looked at."""
+    if seen.governing is None:
+        return
+    governing = Body(seen.governing.body)
+    beyond = len(_wanted(seen, own)) - len(_inherited(seen, own))
+    if beyond:
+        yield f"pointer-dropped: {beyond:,} more pointers of the plan that governs"
+    taken = _taken(seen, own)
+    astray = () if LEDGER_REF.name in taken else near_pointers(governing)
+    for lines in islice(astray, 1):
+        yield carried.left_behind(lines.start, f"a {LEDGER_REF.name} that {_ALONE}")
+    lost = None if SLICE_ID in taken else lost_slice_id(governing)
+    if lost is not None:
+        yield carried.left_behind(lost, f"a {SLICE_ID} in a frame-spine that cannot be read")
+
+
+def _require_none_astray(candidate: Body) -> None:
+    for lines in near_pointers(candidate):
+        detail = f"a {LEDGER_REF.name} that {_ALONE}: readers do not see it; mend it or take it out"
+        raise Refused("bad-pointer", detail, line=lines.start)
 
 
 def _require_good(own: Iterable[Pointer], targets: _Targets) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..blocks import find
+from ..blocks import Block, find
 from ..body import Body
 from ..codec import matches
 from ..errors import echo
@@ -22,6 +22,10 @@ from .known import LEDGER, SLICES, marker_text
 
 SLICE_ID = "slice_comment_id"
 _ID = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
+_SLICE_LINE = re.compile(rf"[ \t]*+{SLICE_ID}:[ \t]*+([0-9]++)[ \t]*+", re.ASCII)
+_LEDGER_LINE = re.compile(
+    rf"[ \t]*+(?:(?:[-+*>]|[0-9]++[.)])[ \t]*+)*+<!--[ \t]*+{LEDGER_REF.name}\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +71,12 @@ def fault(pointer: Pointer, pointed: Pointed | None) -> str | None:
 def spine_of(body: Body) -> Spine | None:
     """The plan's spine; None where it has none or none that can be read."""
     blocks = find(body, FRAME_SPINE)
+    return _spine(blocks[0]) if blocks else None
+
+
+def _spine(block: Block) -> Spine | None:
     try:
-        return read_spine(blocks[0]) if blocks else None
+        return read_spine(block)
     except Flawed:
         return None
 
@@ -77,6 +85,26 @@ def with_slice_id(body: Body, spine: Spine, comment_id: int) -> str:
     """The plan with the pointer to its slices: one line of *spine* is replaced or put in."""
     line, at = f"{SLICE_ID}: {comment_id}", spine.slice_line
     return body.replaced(at, at, [line]) if spine.has_slice_line else body.inserted(at, [line])
+
+
+def near_pointers(body: Body) -> Iterator[range]:
+    """The lines of each text that was meant to point to a ledger and that no reader sees."""
+    taken = {block.first for block in find(body, LEDGER_REF)}
+    hidden = {n for lines in body.regions.comments for n in lines[1:]} | body.fenced | taken
+    whole = {lines.start: lines for lines in body.regions.comments}
+    for number, line in enumerate(body.lines, 1):
+        if number not in hidden and _LEDGER_LINE.match(line):
+            yield whole.get(number, range(number, number + 1))
+
+
+def lost_slice_id(body: Body) -> int | None:
+    """The line of a pointer to slices that stands in a spine and cannot be read."""
+    for block in find(body, FRAME_SPINE):
+        if _spine(block) is None and not any(map(_SLICE_LINE.fullmatch, block.inner)):
+            for number, line in enumerate(block.inner, block.inner_first):
+                if SLICE_ID in line:
+                    return number
+    return None
 
 
 def _to_ledger(body: Body, number: int | None) -> Iterator[Pointer]:
@@ -90,11 +118,16 @@ def _to_ledger(body: Body, number: int | None) -> Iterator[Pointer]:
 
 
 def _to_slices(body: Body, number: int | None) -> Iterator[Pointer]:
-    spine = spine_of(body)
-    if spine is not None and spine.slice_comment_id is not None:
-        yield Pointer(
-            kind=SLICE_ID,
-            value=str(spine.slice_comment_id),
-            line=spine.slice_line,
-            target=marker_text(SLICES, number),
-        )
+    for block in find(body, FRAME_SPINE):
+        for line, value in _slice_ids(block):
+            yield Pointer(kind=SLICE_ID, value=value, line=line, target=marker_text(SLICES, number))
+
+
+def _slice_ids(block: Block) -> Iterator[tuple[int, str]]:
+    """Line and value; of a spine that cannot be read those of lines that plainly say it."""
+    spine = _spine(block)
+    if spine is None:
+        found = enumerate(map(_SLICE_LINE.fullmatch, block.inner), block.inner_first)
+        yield from ((number, match[1]) for number, match in found if match)
+    elif spine.slice_comment_id is not None:
+        yield spine.slice_line, str(spine.slice_comment_id)

@@ -7,7 +7,8 @@ not: the rules, which live one file each beside this one; I/O of any kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Protocol
 
@@ -16,7 +17,7 @@ from ..body import Body
 from ..contract import Contract
 from ..contract.names import VALIDATORS
 from ..model import Family, Marker
-from ..payload.problems import Problem
+from ..payload.problems import MORE, Problem
 from .interface import Case, Validator
 
 __all__ = ["Case", "Problem", "judge"]
@@ -38,16 +39,46 @@ def judge(text: str, marker: Marker, contract: Contract) -> tuple[Problem, ...]:
     validator that breaks is a problem that refuses, never a pass.
     """
     body = Body(text)
-    family = contract.family(marker.family)
-    found = _judged(_case(body, marker, family, contract))
-    for block_family, block in _blocks(body, marker, contract):
-        found += _judged(_case(body, marker, block_family, contract, block))
-    found.sort(key=lambda problem: problem.line or 0)
-    return tuple(found) if len(found) <= MOST else (*found[:MOST], _more(len(found) - MOST))
+    found = _first(_judged_all(body, marker, contract))
+    told = sorted((p for p in found if p.code != MORE), key=lambda problem: problem.line or 0)
+    return tuple(told) if len(told) == len(found) <= MOST else (*told[:MOST], _more(found, told))
 
 
-def _more(count: int) -> Problem:
-    return Problem(code="more", detail=f"{count} more problems are not shown")
+def _judged_all(body: Body, marker: Marker, contract: Contract) -> Iterator[Problem]:
+    yield from _judged(_case(body, marker, contract.family(marker.family), contract))
+    for family, block in _blocks(body, marker, contract):
+        in_block = _judged(_case(body, marker, family, contract, block))
+        yield from (_of_block(problem, family) for problem in in_block)
+
+
+def _first(problems: Iterator[Problem]) -> list[Problem]:
+    """As many as are told, and one more: that many are looked for, whatever a comment holds.
+
+    Only those that refuse count: behind many warnings there may be one.
+    """
+    found: list[Problem] = []
+    refusing = 0
+    for problem in problems:
+        found.append(problem)
+        refusing += not problem.warns
+        if refusing > MOST:
+            break
+    return found
+
+
+def _of_block(problem: Problem, family: Family) -> Problem:
+    """The problem, with the block's name where neither field nor detail says whose it is."""
+    said = problem.field or family.name in problem.detail
+    if said and not problem.field.startswith("["):
+        return problem
+    return replace(problem, field=family.name + problem.field)
+
+
+def _more(found: Sequence[Problem], told: Sequence[Problem]) -> Problem:
+    """That not all of those *found* are told; it refuses where one of the others does."""
+    beyond = [problem for problem in found if problem.code == MORE] + list(told[MOST:])
+    warns = all(problem.warns for problem in beyond)
+    return Problem(code=MORE, detail="there are more problems, which are not shown", warns=warns)
 
 
 def _case(
@@ -74,18 +105,18 @@ def _families_inside(body: Body, marker: Marker, contract: Contract) -> Iterable
     }.values()
 
 
-def _judged(case: Case) -> list[Problem]:
+def _judged(case: Case) -> Iterator[Problem]:
     name = case.family.validator or ("fenced-yaml" if case.schema else None)
     if name is None:
-        return []
+        return
     try:
-        return list(_validator(name)(case))
+        yield from _validator(name)(case)
     except Exception as error:  # whatever it raised: a rule that breaks must refuse
         detail = (
             f"the validator {name} broke ({type(error).__name__}): this is a fault of "
             "persist-marker, please report it; nothing was accepted"
         )
-        return [Problem(code="validator-broken", detail=detail)]
+        yield Problem(code="validator-broken", detail=detail)
 
 
 def _validator(name: str) -> Validator:

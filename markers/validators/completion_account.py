@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..errors import echo
+from ..errors import echo, few
 from ..payload.account import Verdict, verdict
 from ..payload.problems import Problem
 from .interface import Case
@@ -31,4 +31,4 @@ def validate(case: Case) -> Iterator[Problem]:
 
 
 def _lines(found: Verdict) -> str:
-    return ", ".join(map(str, (found.line, *found.duplicates)))
+    return few((found.line, *found.duplicates))

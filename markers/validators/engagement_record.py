@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..errors import echo, line_at
+from ..errors import echo
 from ..payload.document import Document
 from ..payload.fenced import the_fence_or_rest, yaml_fences
 from ..payload.problems import Problem
@@ -45,18 +45,6 @@ def _backticks(case: Case) -> Iterator[Problem]:
                     "what follows is lost: leave them out"
                 )
                 yield Problem(code="backticks", detail=detail, line=number)
-        yield from _left_open(case, fence.last)
-
-
-def _left_open(case: Case, after: int) -> Iterator[Problem]:
-    """A fence without end below the payload's: the payload's own end, where backticks ended it."""
-    for fence in case.body.fences:
-        if fence.first > after and not fence.closed:
-            detail = (
-                "this opens a fence that is never closed; if it was to close the payload, then "
-                f"backticks inside the payload closed it on {line_at(after)}: leave them out"
-            )
-            yield Problem(code="backticks", detail=detail, line=fence.first)
 
 
 def _phase(case: Case, document: Document) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from ..payload.document import Document
 from ..payload.flawed import Flawed
 from ..payload.halt_report import is_handed_in, read_report
 from ..payload.problems import Problem
+from .bulleted import hinted
 from .cross_fields import as_in_marker
 from .fenced_yaml import checked
 from .interface import Case
@@ -18,6 +19,10 @@ _DELIMITERS = ("<!--", "-->", "--!>")
 
 def validate(case: Case) -> Iterator[Problem]:
     """Judge the object that is handed in, or the bullets that show it."""
+    return _judged(case) if is_handed_in(case.body) else hinted(case, _judged(case))
+
+
+def _judged(case: Case) -> Iterator[Problem]:
     try:
         document = read_report(case.body)
     except Flawed as flawed:

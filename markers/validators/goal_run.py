@@ -11,6 +11,7 @@ from ..payload.bullets import read_bullets
 from ..payload.document import Document
 from ..payload.flawed import Flawed
 from ..payload.problems import Problem
+from .bulleted import hinted
 from .cross_fields import as_in_marker
 from .fenced_yaml import checked
 from .interface import Case
@@ -20,6 +21,10 @@ VERSIONS = (1,)
 
 def validate(case: Case) -> Iterator[Problem]:
     """Judge one run's bullets; prose around them is free."""
+    return hinted(case, _judged(case))
+
+
+def _judged(case: Case) -> Iterator[Problem]:
     try:
         document = read_bullets(case.body.lines[1:], first_line=2)
     except Flawed as flawed:

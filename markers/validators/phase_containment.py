@@ -12,10 +12,9 @@ from types import MappingProxyType
 
 from ..blocks import Block, find
 from ..errors import echo, line_at
+from ..payload.containment import KEY, cut_key, read_containment
 from ..payload.document import Document
 from ..payload.flawed import Flawed
-from ..payload.held import require_closed
-from ..payload.lines import read_lines
 from ..payload.problems import Problem
 from .block_rules import is_first, judged, the_block
 from .cross_fields import problem_at
@@ -35,20 +34,14 @@ PROJECTIONS: Mapping[str, int] = MappingProxyType(
     }
 )
 """Of the stages: the last phase whose work a stage sees."""
-_KEY = "finding_key"
 
 
 def validate(case: Case) -> Iterator[Problem]:
     """Judge one block, and beside the first one how all of them go together."""
     yield from _number(case)
-    yield from judged(case, read=_read, rules=(_order, _distance, _surface))
+    yield from judged(case, read=read_containment, rules=(_spelled, _order, _distance, _surface))
     if is_first(case):
         yield from _repeated(find(case.body, case.family))
-
-
-def _read(block: Block) -> Document:
-    require_closed(block, "phase-containment")
-    return read_lines(block.inner, first_line=block.inner_first)
 
 
 def _number(case: Case) -> Iterator[Problem]:
@@ -56,6 +49,12 @@ def _number(case: Case) -> Iterator[Problem]:
     if block.id != str(case.marker.number):
         detail = f"the block's tags say {block.id}, and the comment's marker {case.marker.number}"
         yield Problem(code="block-number", detail=detail, line=block.first)
+
+
+def _spelled(case: Case, document: Document) -> Iterator[Problem]:
+    problem = cut_key(the_block(case), document)
+    if problem is not None:
+        yield problem
 
 
 def _order(_case: Case, document: Document) -> Iterator[Problem]:
@@ -87,11 +86,11 @@ def _distance(_case: Case, document: Document) -> Iterator[Problem]:
 
 def _surface(_case: Case, document: Document) -> Iterator[Problem]:
     """A key of another surface than the stage's: readers that count by stage pass such a block."""
-    stage, key = document.value.get("caught_stage"), document.value.get(_KEY)
+    stage, key = document.value.get("caught_stage"), document.value.get(KEY)
     surface = key.partition(":")[0] if isinstance(key, str) else stage
     if surface in PROJECTIONS and stage in PROJECTIONS and surface != stage:
         detail = f"begins with {surface}, and caught_stage is {stage}: no reader counts that"
-        yield problem_at(document, (_KEY,), "finding-key-stage", detail, warns=True)
+        yield problem_at(document, (KEY,), "finding-key-stage", detail, warns=True)
 
 
 def _places(document: Document) -> tuple[int | None, int | None, int | None]:
@@ -108,13 +107,13 @@ def _repeated(blocks: tuple[Block, ...]) -> Iterator[Problem]:
     lines: dict[str, int] = {}
     for block in blocks:
         try:
-            document = _read(block)
+            document = read_containment(block)
         except Flawed:
             continue
-        key = document.value.get(_KEY)
+        key = document.value.get(KEY)
         if not isinstance(key, str):
             continue
         if key in lines:
             detail = f"{echo(key)!r} is that of the block on {line_at(lines[key])}, too"
-            yield problem_at(document, (_KEY,), "duplicate-finding-key", detail)
+            yield problem_at(document, (KEY,), "duplicate-finding-key", detail)
         lines.setdefault(key, block.first)

@@ -7,7 +7,7 @@ and asking the decision table.  What may not: any write.
 from __future__ import annotations
 
 from ..codec import sha256
-from ..errors import Conflict, Refused
+from ..errors import Conflict, Refused, few
 from ..model import Action, Shape, Surface
 from ..plan import Governing, Plan, Question, decide
 from ..selection import Selection, author_name, is_mine, needs_identity, select
@@ -16,8 +16,6 @@ from ..thread import FULL, NEARLY_FULL, Look, look, only
 from .call import Call
 from .drafting import draft
 from .settling import shape_of
-
-_NAMES = {Surface.ISSUE: "an issue", Surface.PULL_REQUEST: "a pull request"}
 
 
 def observe(call: Call) -> Look:
@@ -59,10 +57,10 @@ def proved_surface(call: Call, seen: Look) -> Surface:
     if surface not in wanted and seen.surface is None:
         surface = call.memory.surface(fresh=True)
     if surface not in wanted:
-        places = " or ".join(_NAMES[place] for place in wanted)
+        places = " or ".join(place.spoken for place in wanted)
         raise Refused(
             "surface",
-            f"{order.thread} is {_NAMES[surface]}; {order.marker.text} belongs on {places}",
+            f"{order.thread} is {surface.spoken}; {order.marker.text} belongs on {places}",
         )
     return surface
 
@@ -81,7 +79,7 @@ def assess(call: Call, seen: Look, given: str) -> tuple[Selection, Plan, str]:
         plan = decide(_question(call, selection, body))
     call.extras = selection.extras
     if shape_of(call) is Shape.UPSERT and len(selection.trusted) > 1:
-        ids = ", ".join(str(match.comment.id) for match in selection.trusted)
+        ids = few([match.comment.id for match in selection.trusted])
         call.warn(
             "duplicates", f"comments {ids} all carry {call.order.marker.text}; the first governs"
         )
@@ -117,6 +115,7 @@ def _question(call: Call, selection: Selection, body: str) -> Question:
         expect=order.expect,
         take_over=order.take_over,
         always=order.always,
+        revises=order.revise is not None,
     )
 
 

@@ -33,6 +33,16 @@ from .order import Landed, Order
 METHODS = ("GET", "POST", "PATCH", "DELETE")
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The warnings of one check, each ``code: detail``."""
+
+    text: tuple[str, ...] = ()
+    """Of what is to be published, whatever it means."""
+    payload: tuple[str, ...] = ()
+    """Of what it says, by the rules of its family."""
+
+
 @dataclass(kw_only=True)
 class Call:
     """The mutable state of one call; lives in one thread of execution."""
@@ -45,6 +55,8 @@ class Call:
     warnings: list[str] = field(default_factory=list)
     checks: tuple[str, ...] = ()
     """Those of the warnings that came from the last check of the body."""
+    given: Told = Told()
+    """What was told of the text that the caller handed over."""
     preserved: tuple[str, ...] = ()
     in_front: int = 0
     """How many lines of the candidate the caller did not hand over."""

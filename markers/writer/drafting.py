@@ -6,6 +6,9 @@ read for them.  What may not: any write, and what a step means (``steps``).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from .. import hygiene
 from ..errors import Invalid, Refused, counted
 from ..hygiene import Composed
@@ -14,8 +17,11 @@ from ..payload.problems import Problem
 from ..selection import Match, in_first_tier, is_mine
 from ..steps import Before, Pointed, Seen, before
 from ..validators import judge
-from .call import Call
+from .call import Call, Told
 from .delivery import current
+
+MADE = "in the comment as it would be"
+"""Where something stands of which no line was handed over."""
 
 
 def checked_candidate(call: Call) -> str:
@@ -28,7 +34,9 @@ def checked_candidate(call: Call) -> str:
         return ""
     composed = hygiene.compose(order.payload, order.marker, call.setup.contract)
     call.in_front = composed.in_front
-    return _checked(call, composed)
+    candidate, call.given = _checked(call, composed)
+    call.checked((*call.given.text, *call.given.payload))
+    return candidate
 
 
 def draft(call: Call, given: str, governing: Match | None) -> str:
@@ -39,7 +47,7 @@ def draft(call: Call, given: str, governing: Match | None) -> str:
     order, there = call.order, governing.comment if governing else None
     call.preserved = ()
     if order.revise is not None:
-        call.body = _checked(call, Composed(order.revise(there.body if there else None)))
+        call.body = _made(call, order.revise(there.body if there else None))
         return call.body
     call.body = given
     seen = Seen(marker=order.marker, candidate=given, governing=there)
@@ -47,7 +55,7 @@ def draft(call: Call, given: str, governing: Match | None) -> str:
         if order.preserve or not step.preserves:
             seen = _stepped(call, step, seen)
     if seen.candidate != given:
-        call.body = _checked(call, Composed(seen.candidate))
+        call.body = _made(call, seen.candidate)
     return call.body
 
 
@@ -80,7 +88,44 @@ def _pointed(call: Call, comment_id: int) -> Pointed | None:
     return Pointed(comment=comment, trusted=trusted, here=here)
 
 
-def _checked(call: Call, composed: Composed) -> str:
+def _made(call: Call, text: str) -> str:
+    """Check a body that nobody has handed over as it is: its lines are those of the comment."""
+    try:
+        candidate, found = _checked(call, Composed(text))
+    except Invalid as error:
+        raise Invalid([_of_the_whole(problem) for problem in error.problems]) from error
+    except Refused as error:
+        whole = _of_the_whole(error.reason)
+        raise Refused(whole.code, whole.detail, line=whole.line) from error
+    call.checked(tuple(_told(call.given, found)))
+    return candidate
+
+
+def _told(given: Told, found: Told) -> Iterator[str]:
+    """The warnings of a body that was made of what was *given*.
+
+    Where the text still has what was told of it, that is told with the caller's own lines.
+    """
+    there = {_code(warning) for warning in found.text}
+    known = [*(each for each in given.text if _code(each) in there), *given.payload]
+    yield from known
+    codes = set(map(_code, known))
+    for warning in (*found.text, *found.payload):
+        code, _, why = warning.partition(": ")
+        if code not in codes:
+            yield f"{code}: {MADE}: {why}"
+
+
+def _code(warning: str) -> str:
+    return warning.partition(": ")[0]
+
+
+def _of_the_whole(reason: Reason) -> Reason:
+    return replace(reason, detail=f"{MADE}: {reason.detail}")
+
+
+def _checked(call: Call, composed: Composed) -> tuple[str, Told]:
+    """The body as it is to be written, and the warnings."""
     order, setup = call.order, call.setup
     checked = hygiene.check(
         composed,
@@ -95,6 +140,5 @@ def _checked(call: Call, composed: Composed) -> str:
     wrong = [problem for problem in problems if not problem.warns]
     if wrong:
         raise Invalid([problem.reason(composed.in_front) for problem in wrong])
-    told = (f"{each.code}: {each.reason(composed.in_front).detail}" for each in problems)
-    call.checked((*checked.warnings, *told))
-    return checked.candidate
+    told = [f"{each.code}: {each.reason(composed.in_front).detail}" for each in problems]
+    return checked.candidate, Told(checked.warnings, tuple(told))

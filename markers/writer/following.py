@@ -6,7 +6,7 @@ What may live here: step 12 of the protocol (design, section 4).  What may not: 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from ..errors import Incomplete, Limited, MarkersError, Refused, Unreachable
@@ -16,6 +16,8 @@ from .attempts import deliver, planned
 from .call import Call
 from .losers import let_go
 from .order import Order
+
+NO_TARGET = "no-target"
 
 
 def follow(call: Call, result: WriteResult) -> WriteResult:
@@ -37,15 +39,34 @@ def follow(call: Call, result: WriteResult) -> WriteResult:
     return _with_all_told(call, result)
 
 
-def foresee(call: Call, result: WriteResult) -> WriteResult:
-    """Say beforehand which edit could not be made; an earlier write may still change that."""
+def foresee(
+    call: Call, result: WriteResult, *, before: Collection[str] = (), behind: Collection[str] = ()
+) -> WriteResult:
+    """Say beforehand which edit could not be made.
+
+    Of a list of writes on the thread, the markers that are written *before* this one will be there
+    then.  A target that is not there and is among those *behind* is refused (``order``).
+    """
     for step in after(call.order.family):
         edit = _edit(call, step)
+        target = edit.order.marker.text
+        if target in before:
+            continue
         try:
             planned(edit, "")
         except MarkersError as error:
+            if error.reason.code == NO_TARGET and target in behind:
+                raise _too_early(target, call) from error
             call.warn("step", f"as it is now, {_words(edit)} could not be edited: {error}")
     return _with_all_told(call, result)
+
+
+def _too_early(target: str, call: Call) -> Refused:
+    detail = (
+        f"writing {call.order.marker.text} edits the comment with {target}, which is not there "
+        "yet: put the entry that writes it first"
+    )
+    return Refused("order", detail)
 
 
 def _edit(call: Call, step: After) -> Call:
@@ -75,7 +96,7 @@ def _edit(call: Call, step: After) -> Call:
 def _revision(step: After, target: str, written: Comment | None) -> Callable[[str | None], str]:
     def revise(body: str | None) -> str:
         if body is None:
-            raise Refused("no-target", f"there is no comment with {target} on line 1")
+            raise Refused(NO_TARGET, f"there is no comment with {target} on line 1")
         return step.edit(body, written) if written else body
 
     return revise
