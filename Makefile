@@ -18,7 +18,8 @@ test: ready-dev ## lint, types and all tests
 	$(PY) -m mypy
 	$(PY) -m pytest -n 2
 
-soak: ready-dev ## the state machine over 200,000 histories (HISTORIES=N for another number); takes hours
+soak: ready-dev ## SOAK_WRITES=2000 writes under faults, then 200,000 histories (HISTORIES=N for another number); takes hours
+	PYTHONPATH=. $(PY) tests/soak.py
 	HISTORIES=$${HISTORIES:-200000} $(PY) -m pytest -n 2 tests/test_histories.py
 
 fuzz: ready-dev ## feed all that reads others' bytes by coverage, FUZZ_SECONDS=60 each (Linux on x86-64, Python to 3.13)

@@ -8,6 +8,7 @@ from functools import partial
 from statistics import median
 
 from .bursts import figures_of_bursts
+from .journals import figures_of_journals
 from .judging import figures_of_judging
 from .linting import figures_of_linting
 from .page import Figure, figures, mib, ms, requests, table
@@ -53,6 +54,7 @@ def promises(track: Track) -> str:
             *figures_of_bursts(track),
             *figures_of_linting(),
             *figures_of_judging(),
+            *figures_of_journals(),
         ]
     )
 

@@ -28,6 +28,8 @@ class Memory:
     journal: Journal | None
     _me: Account | None = field(default=None, init=False)
     _asked: bool = field(default=False, init=False)
+    _known: dict[str, str | None] = field(default_factory=dict, init=False)
+    """What the journal said at the first question, and what was learnt since."""
 
     @property
     def asked(self) -> bool:
@@ -60,7 +62,7 @@ class Memory:
 
     def surface(self, *, fresh: bool = False) -> Surface:
         """What the thread's number is; asked of the issue itself when not known."""
-        known = None if fresh else self._recall(f"surface:{self.thread.key()}")
+        known = None if fresh else self._recall(self._surface_key())
         if known is not None:
             return Surface(known)
         surface = self.transport.issue(self.thread).surface
@@ -70,7 +72,7 @@ class Memory:
     def learn_surface(self, surface: Surface | None) -> None:
         """Keep what the thread's number is."""
         if surface is not None:
-            self._remember(f"surface:{self.thread.key()}", surface.value)
+            self._remember(self._surface_key(), surface.value)
 
     def learn_repo_id(self, repo_id: int | None) -> None:
         """Keep the repository's id, so that a rename does not split locks and intents."""
@@ -79,7 +81,7 @@ class Memory:
 
     def entry(self, burst: str) -> int | None:
         """The comment that this entry of a manifest has posted already."""
-        known = self._recall(f"burst:{burst}")
+        known = self.journal.recall(f"burst:{burst}") if self.journal else None
         return int(known) if known else None
 
     def learn_entry(self, burst: str, comment_id: int) -> None:
@@ -96,14 +98,23 @@ class Memory:
     def _repo_key(self) -> str:
         return f"repo-id:{self.thread.key().rpartition('#')[0]}"
 
+    def _surface_key(self) -> str:
+        return f"surface:{self.thread.key()}"
+
     def _token_key(self) -> str:
         return f"me:{self.thread.repo.api_url.lower()}:{self.transport.fingerprint}"
 
     def _recall(self, key: str) -> str | None:
-        return self.journal.recall(key) if self.journal else None
+        """One of the three facts; all are asked for at once, since the journal may be far away."""
+        if not self._known:
+            keys = (self._repo_key(), self._token_key(), self._surface_key())
+            found = self.journal.recall_all(keys) if self.journal else {}
+            self._known = {each: found.get(each) for each in keys}
+        return self._known[key]
 
     def _remember(self, key: str, value: str) -> None:
         """Note what saves a request next time; whoever keeps the journal busy hinders nobody."""
         with suppress(Unavailable):
-            if self.journal and self.journal.recall(key) != value:
+            if self.journal and self._recall(key) != value:
                 self.journal.remember(key, value, wait=NOTE_SECONDS)
+                self._known[key] = value

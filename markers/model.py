@@ -141,6 +141,8 @@ class Comment:
     """Slug of the GitHub App through which it was made."""
     minimized: bool | None = None
     """None where the server does not say: unknown, not visible."""
+    node_id: str | None = None
+    """How GraphQL names it; None where the server does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,6 +320,8 @@ class ReadResult:
     author_id: int | None = None
     association: str | None = None
     trusted: bool = False
+    why: str | None = None
+    """Why it does not govern; None for the one that does."""
     created_at: str | None = None
     updated_at: str | None = None
     edited: bool | None = None

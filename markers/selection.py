@@ -4,13 +4,14 @@ What may live here: pure functions over matches, trust and identity.  What may n
 
 Trust has two tiers (design, section 5).  First: author associations OWNER, MEMBER and COLLABORATOR,
 and the users and apps that the user's settings name.  Second, only where the first has no match:
-ourselves.  Untrusted matches never govern, are never written to and are always reported.
+ourselves.  Whom the settings distrust is in neither, whatever else speaks for him.  Untrusted
+matches never govern, are never written to and are always reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .errors import Refused, echo
 from .model import Account, Comment, Extra, Shape
@@ -25,6 +26,16 @@ class Trust:
     collaborators: bool = True
     users: frozenset[int] = frozenset()
     apps: frozenset[str] = frozenset()
+    distrusted: frozenset[int] = frozenset()
+    """Accounts that never count, not even as collaborators."""
+
+    def without(self, user_id: int) -> Trust:
+        """The same, but for an account that is distrusted from now on."""
+        return replace(self, users=self.users - {user_id}, distrusted=self.distrusted | {user_id})
+
+    def distrusts(self, account: Account | None) -> bool:
+        """Whether the settings say that this account never counts."""
+        return account is not None and account.id in self.distrusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +58,41 @@ class Selection:
 
 
 def parse_trust(text: str) -> Trust:
-    """Read ``collaborators,user:123,app:slug``; an empty text trusts nobody but ourselves.
+    """Read ``collaborators,user:123,app:slug,-user:900``; an empty text trusts only ourselves.
 
-    Raises ``Refused`` (``trust``) for any other word.
+    Raises ``Refused`` (``trust``) for any other word, and for an account that is named both ways.
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
-    users = frozenset(int(w[5:]) for w in words if w.startswith("user:") and w[5:].isdecimal())
-    apps = frozenset(w[4:] for w in words if w.startswith("app:") and w[4:])
-    known = {"collaborators", *(f"user:{u}" for u in users), *(f"app:{a}" for a in apps)}
+    trust = Trust(
+        collaborators="collaborators" in words,
+        users=_ids(words, "user:"),
+        apps=frozenset(w[4:] for w in words if w.startswith("app:") and w[4:]),
+        distrusted=_ids(words, "-user:"),
+    )
+    known = spelled(trust).split(",")
     for word in words:
         if word not in known:
             raise Refused(
-                "trust", f"trust names {echo(word)!r}; use collaborators, user:ID, app:SLUG"
+                "trust",
+                f"trust names {echo(word)!r}; use collaborators, user:ID, app:SLUG, -user:ID",
             )
-    return Trust(collaborators="collaborators" in words, users=users, apps=apps)
+    for user in trust.users & trust.distrusted:
+        raise Refused("trust", f"trust names user:{user} and -user:{user}; keep one of them")
+    return trust
+
+
+def _ids(words: Iterable[str], prefix: str) -> frozenset[int]:
+    named = (word.removeprefix(prefix) for word in words if word.startswith(prefix))
+    return frozenset(int(number) for number in named if number.isdecimal())
+
+
+def spelled(trust: Trust) -> str:
+    """The words that ``parse_trust`` reads as this trust."""
+    words = ["collaborators"] if trust.collaborators else []
+    words += [f"user:{user}" for user in sorted(trust.users)]
+    words += [f"app:{app}" for app in sorted(trust.apps)]
+    words += [f"-user:{user}" for user in sorted(trust.distrusted)]
+    return ",".join(words)
 
 
 def select(matches: Iterable[Match], shape: Shape, trust: Trust, me: Account | None) -> Selection:
@@ -70,7 +102,10 @@ def select(matches: Iterable[Match], shape: Shape, trust: Trust, me: Account | N
     governing = (trusted[0] if shape is Shape.UPSERT else trusted[-1]) if trusted else None
     ids = {m.comment.id for m in trusted}
     others = (m for m in ordered if m is not governing)
-    extras = tuple(_extra(m, m.comment.id in ids, shape) for m in others)
+    extras = tuple(
+        _extra(m.comment, None if m.comment.id in ids else distrust(m.comment, trust), shape)
+        for m in others
+    )
     return Selection(governing=governing, trusted=tuple(trusted), extras=extras)
 
 
@@ -81,12 +116,14 @@ def speaking(matches: Iterable[Match], trust: Trust, me: Account | None) -> list
     """
     found = list(matches)
     first = [match for match in found if in_first_tier(match.comment, trust)]
-    return first or [match for match in found if is_mine(match.comment, me)]
+    if first or trust.distrusts(me):
+        return first
+    return [match for match in found if is_mine(match.comment, me)]
 
 
 def in_first_tier(comment: Comment, trust: Trust) -> bool:
     """Whether association or the user's settings trust the author; a deleted author never is."""
-    if comment.author is None:
+    if comment.author is None or trust.distrusts(comment.author):
         return False
     return (
         (trust.collaborators and comment.association in ASSOCIATIONS)
@@ -111,10 +148,12 @@ def author_name(comment: Comment) -> str:
     return comment.author.login if comment.author else "ghost"
 
 
-def distrust(comment: Comment) -> str:
+def distrust(comment: Comment, trust: Trust) -> str:
     """Say why an untrusted author does not count, and which setting would make it count."""
     if comment.author is None:
         return "untrusted: its author's account is deleted"
+    if trust.distrusts(comment.author):
+        return f"untrusted: your settings distrust this account (-user:{comment.author.id})"
     standing = comment.association or "unknown"
     return (
         f"untrusted: author association {standing}; "
@@ -122,10 +161,9 @@ def distrust(comment: Comment) -> str:
     )
 
 
-def _extra(match: Match, trusted: bool, shape: Shape) -> Extra:
-    comment = match.comment
-    if not trusted:
-        why = distrust(comment)
+def _extra(comment: Comment, untrusted: str | None, shape: Shape) -> Extra:
+    if untrusted is not None:
+        why = untrusted
     elif shape is Shape.UPSERT:
         why = "duplicate: a trusted comment with a lower id governs"
     else:

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-pytest_plugins = ["markers.testing", "witnesses"]
+pytest_plugins = ["markers.testing", "witnesses", "databases"]

@@ -1,6 +1,6 @@
 """The journals that are tested, and entries to put into them.
 
-An engine joins the behaviour suite by one line in ``ENGINES``.
+An engine joins the behaviour suite by one line in ``ENGINES``, and one in ``EACH``.
 """
 
 from __future__ import annotations
@@ -10,12 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+from databases import DATABASES
+
+from markers.journal import address
 from markers.journal.interface import Journal, Kind, Record
+from markers.journal.postgres import PostgresJournal
 from markers.journal.sqlite import SqliteJournal
 
 ENGINES: dict[str, Callable[[Path], Journal]] = {
     "sqlite": lambda folder: SqliteJournal(folder / "state" / "journal.db"),
+    "postgres": lambda folder: PostgresJournal(address.read(DATABASES.url(folder))),
 }
+EACH = ("sqlite", pytest.param("postgres", marks=pytest.mark.needs("postgres")))
+"""The engines as a fixture's parameters."""
 THREAD = "api.github.com/octo/cat#12"
 OTHER = "api.github.com/octo/cat#13"
 INTENT = Record(

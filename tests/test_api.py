@@ -382,6 +382,18 @@ def test_viewer_of_an_installation_is_asked_of_graphql(status: int) -> None:
     assert json.loads(script.sent[1].body or b"") == {"query": "{viewer{login databaseId}}"}
 
 
+def test_minimising_is_one_mutation_at_the_graphql_address() -> None:
+    """The comment's node id, classified as outdated; never to another host than the token's."""
+    done = {"data": {"minimizeComment": {"minimizedComment": {"isMinimized": True}}}}
+    script = Script(answer(done))
+    view(script).minimise(REPO, "IC_x")
+    assert script.lines == ["POST /graphql"]
+    sent = json.loads(script.sent[0].body or b"")
+    assert sent["variables"] == {"input": {"subjectId": "IC_x", "classifier": "OUTDATED"}}
+    with pytest.raises(Denied):
+        view(Script()).minimise(Repo("https://evil.example", "acme", "widgets"), "IC_x")
+
+
 @pytest.mark.parametrize(
     "steps",
     [

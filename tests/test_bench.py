@@ -5,8 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
+import socket
 import subprocess
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +18,10 @@ import pytest
 
 from bench import measure, page, stats
 from bench.forge import Forge
+from bench.journals import Timed
 from bench.tools import TOOLS, Job
+from bench.trips import Trips
+from markers.journal.sqlite import SqliteJournal
 
 ROOT = Path(__file__).parents[1]
 
@@ -100,3 +107,67 @@ def test_forge_process_counts_what_comes_in() -> None:
         assert measure.run(argv, env=env, cwd=".", stdin="again").code == 0
         assert forge.take() == {"list": 1, "PATCH": 1}
         assert forge.reset(number, 3, job.marker) == [f"{job.marker}\n\nagain"]
+
+
+def test_round_trips_are_turns() -> None:
+    """What is said before the server speaks is one trip, in however many pieces."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as door,
+        Trips(door.getsockname()[1]) as trips,
+        socket.create_connection(("127.0.0.1", trips.port)) as client,
+        door.accept()[0] as server,
+    ):
+        for pieces in (1, 3, 1):
+            for _ in range(pieces):
+                client.sendall(b"?")
+            assert len(server.recv(pieces, socket.MSG_WAITALL)) == pieces
+            server.sendall(b"!")
+            assert client.recv(1) == b"!"
+        assert (trips.take(), trips.take()) == (3, 0)
+        trips.cut()
+        assert client.recv(1) == b""
+
+
+def test_time_in_the_journal_is_its_own(tmp_path: Path) -> None:
+    """What is done under a lock does not count; what the journal does is counted."""
+    with closing(SqliteJournal(tmp_path / "journal.db")) as journal:
+        timed = Timed(journal)
+        with timed.lock(["x"], wait=0):
+            before = timed.seconds
+            time.sleep(0.05)
+            assert timed.seconds == before > 0
+        assert timed.recall("x") is None
+        assert before < timed.seconds < before + 0.05
+
+
+STARTED = """
+import os, signal, sys
+from bench.postgres import cluster
+with cluster(fsync="off") as made:
+    print(made.folder, (made.folder / "data" / "postmaster.pid").read_text().split()[0], flush=True)
+    signal.pause()
+"""
+
+
+@pytest.mark.needs("postgres")
+def test_the_cluster_ends_with_whoever_started_it() -> None:
+    """It does not run as root, and is gone when its starter was killed."""
+    words = [sys.executable, "-c", STARTED]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as starter:
+        assert starter.stdout is not None
+        folder, pid = starter.stdout.readline().split()
+        assert Path(folder, "data").stat().st_uid != 0
+        starter.kill()
+    end = time.monotonic() + 20
+    while _runs(int(pid)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not _runs(int(pid))
+    shutil.rmtree(folder)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -283,3 +283,15 @@ def test_a_nearly_full_thread_is_said_to_every_entry(near: World) -> None:
     assert statuses(result) == ["landed"] * 2
     for entry in result.results:
         assert any(warning.startswith("thread-nearly-full") for warning in entry.warnings)
+
+
+def test_what_landed_before_time_ran_out_is_told(near: World) -> None:
+    """A limit that lasts past the deadline: the first entry landed and is settled, not denied."""
+    near.forge.faults.add("POST", POSTED, faults.secondary(9_999), times=None, after=1)
+    error, result = stopped(near, [A, B])
+    assert error.action is Action.UNAVAILABLE
+    assert statuses(result) == ["landed", "failed"] or statuses(result) == [
+        "landed",
+        "not-attempted",
+    ]
+    assert near.setup().open_journal().open_intents() == []

@@ -175,11 +175,11 @@ def test_journal_of_a_newer_version(at_forge: Shell, forge: Forge) -> None:
 
 
 def test_another_journal_engine(at_forge: Shell) -> None:
-    """A PostgreSQL address is refused in one clear line that repeats none of it."""
+    """An engine that there is not is refused in one clear line that repeats none of it."""
     for line in (("audit", "log"), ("write", *TARGET, "--body-file", at_forge.payload("t"))):
-        at_forge.export(MARKERS_JOURNAL="postgresql://me:secret@db/x")
+        at_forge.export(MARKERS_JOURNAL="mysql://me:secret@db/x")
         ran = at_forge.run(*line, "--json")
-        says(ran, 3, "journal-engine", "postgresql")
+        says(ran, 3, "journal-engine", "mysql")
         assert "secret" not in ran.err + ran.text
 
 

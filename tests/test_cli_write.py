@@ -21,7 +21,7 @@ WRITE_KEYS = {
 }
 READ_KEYS = {
     *("schema_version", "marker", "family", "comment_id", "url", "author", "author_id"),
-    *("association", "trusted", "created_at", "updated_at", "edited", "minimized", "sha256"),
+    *("association", "trusted", "why", "created_at", "updated_at", "edited", "minimized", "sha256"),
     *("body", "extras", "valid", "problems", "reading"),
 }
 STAGE = ("--family", "goal-run-stage", "--number", str(seed.ISSUE))

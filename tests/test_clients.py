@@ -211,6 +211,18 @@ class TestPyGithub:
         made.delete()
         assert shell.run("read", *TARGET).code == 10
 
+    def test_what_either_hides_the_other_sees_hidden(
+        self, pygithub: Github, shell: Shell, forge: Forge
+    ) -> None:
+        """Its mutation is understood by the forge as ours is."""
+        issue = pygithub.get_repo(seed.REPO).get_issue(seed.ISSUE)
+        first = issue.create_comment(BODY)
+        assert first.minimize("OUTDATED")
+        assert shell.run("read", *TARGET, "--json").document["minimized"] is True
+        twin = issue.create_comment(BODY)
+        shell.write("New.\n", "--fold-extras=minimise")
+        assert forge.find(twin.id).minimized == "outdated"
+
     def test_refusals_are_its_refusals(self, pygithub: Github, forge: Forge) -> None:
         """The forge's errors are read by it as GitHub's own."""
         issue = pygithub.get_repo(seed.REPO).get_issue(seed.ISSUE)

@@ -14,8 +14,16 @@ from markers import config
 from markers.config import remotes, settings
 from markers.config.files import CHECKOUT_KEYS, OWN_KEYS, Own, read_own, seconds
 from markers.config.remotes import Place, Remote
-from markers.config.settings import Flags, Settings, default_journal, merge, stand
+from markers.config.settings import (
+    Flags,
+    Settings,
+    default_journal,
+    merge,
+    named_journal,
+    stand,
+)
 from markers.errors import Denied, MarkersError, Refused, Usage
+from markers.journal.address import Address
 
 
 def settled(
@@ -299,9 +307,29 @@ def test_journal_names(tmp_path: Path) -> None:
     flagged = settled(tmp_path, Flags(journal=tmp_path / "z"), MARKERS_JOURNAL="/x/y.db")
     assert flagged.journal() == tmp_path / "z"
     with pytest.raises(Refused) as caught:
-        settled(tmp_path, MARKERS_JOURNAL="postgresql://me:secret@db/x").journal()
+        settled(tmp_path, MARKERS_JOURNAL="mysql://me:secret@db/x").journal()
     assert caught.value.reason.code == "journal-engine"
     assert "secret" not in str(caught.value)
+
+
+def test_a_journal_on_a_server(tmp_path: Path) -> None:
+    """A variable, the user's file and a flag may name a server; a password only the variable."""
+    at = settled(tmp_path, MARKERS_JOURNAL="postgresql://me:secret@db/x").journal()
+    assert isinstance(at, Address)
+    assert (str(at), at.secrets) == ("postgresql://db/x", ("secret",))
+    own = (
+        "journals = { team = 'postgres://me@db/x?sslrootcert=/r', open = 'postgres://m:secret@d' }"
+    )
+    assert str(settled(tmp_path, own=own, MARKERS_JOURNAL="team").journal()) == str(at)
+    made = settled(tmp_path, own=own)
+    assert str(named_journal("team", made.place, argument=True)) == str(at)
+    for text in ("open", "postgres://m:secret@d"):
+        with pytest.raises(Refused) as caught:
+            named_journal(text, made.place, argument=True)
+        assert caught.value.reason.code == "journal-password"
+        assert "secret" not in str(caught.value)
+    with pytest.raises(Refused, match="password does not belong"):
+        settled(tmp_path, own="journal = 'postgres://m:secret@d'").journal()
 
 
 def test_pacing_is_off_on_loopback_only(tmp_path: Path) -> None:

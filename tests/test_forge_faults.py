@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator
+from email.utils import parsedate_to_datetime
 
 import pytest
 from forge_client import BY_ID, THREAD, ask, data, links, message
@@ -116,6 +117,27 @@ def test_primary_limit_has_a_reset(timed: tuple[Forge, FakeClock], ahead: float)
     assert (answer.status, answer.headers["x-ratelimit-remaining"]) == (403, "0")
     assert int(answer.headers["x-ratelimit-reset"]) == fake.now() + ahead
     assert bodies(forge) == []
+
+
+def test_secondary_limit_with_a_date(timed: tuple[Forge, FakeClock]) -> None:
+    """The date lies so many seconds after each request, not after the first."""
+    forge, fake = timed
+    forge.faults.add("POST", "", faults.dated(30), times=2)
+    for _ in range(2):
+        answer = ask(forge, "POST", THREAD, {"body": "x"})
+        until = parsedate_to_datetime(answer.headers["Retry-After"]).timestamp()
+        assert (answer.status, until) == (429, fake.now() + 30)
+        fake.sleep(10)
+    assert bodies(forge) == []
+
+
+def test_answer_that_is_not_so(forge: Forge) -> None:
+    """The write took effect, and the answer says something else; a refusal is left as it is."""
+    forge.faults.add("*", "", faults.reply(lambda it: {**it, "body": "y"}), times=None)
+    answer = ask(forge, "POST", THREAD, {"body": "x"})
+    assert (answer.status, json.loads(answer.body)["body"]) == (201, "y")
+    assert bodies(forge) == ["x"]
+    assert ask(forge, "GET", "/repos/acme/nothing").status == 404
 
 
 def test_truncated_answer(forge: Forge) -> None:

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from journals import INTENT, THREAD
 
-from markers.journal import chain, pacing
+from markers.journal import chain, pacing, proof
 from markers.journal.interface import SCHEMA_VERSION, Record
-from markers.journal.schema import MIGRATIONS
+from markers.journal.schema import SQLITE
 from markers.model import Reason
 
 FIRST = {"seq": 1, "at": "t", "version": "9", "previous": chain.GENESIS}
@@ -48,7 +48,7 @@ class TestChain:
         text = sealed.text.replace("{", '{"added":1,', 1)
         later = chain.Sealed(1, text, chain.digest(text.encode()))
         assert chain.opened(later).record == INTENT
-        assert chain.verify([later], bodies=[], listed={1: THREAD}) == []
+        assert proof.verify([later], bodies=[], listed={1: THREAD}).flaws == []
 
     @given(text=st.text() | st.binary() | st.none() | st.just("[" * 100_000))
     @settings(max_examples=50)
@@ -56,7 +56,7 @@ class TestChain:
         """No stored text makes the proof or the listing fail: it is a flaw, and shows as one."""
         for claimed in ("f" * 64, chain.digest(str(text).encode("utf-8", "surrogatepass"))):
             sealed = chain.Sealed(1, text, claimed)
-            (flaw,) = chain.verify([sealed], bodies=[], listed={})
+            (flaw,) = proof.verify([sealed], bodies=[], listed={}).flaws
             assert flaw.seq == 1
             assert chain.shown(sealed).record.action == "damaged"
 
@@ -67,7 +67,7 @@ class TestChain:
 
     def test_each_version_has_its_migration(self):
         """The schema's version is the number of its scripts."""
-        assert len(MIGRATIONS) == SCHEMA_VERSION
+        assert len(SQLITE) == SCHEMA_VERSION
 
 
 whole = st.integers(min_value=0, max_value=200_000).map(lambda half: half / 2)

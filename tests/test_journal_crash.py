@@ -119,7 +119,7 @@ class TestProcesses:
         killed(
             path,
             """
-            db = journal._made()
+            db = journal._made().db
             db.execute("BEGIN IMMEDIATE")
             db.execute("INSERT INTO audit VALUES (2, 'half', 'half')")
             """,
@@ -265,7 +265,8 @@ def interrupted(step: int, call: Callable[[], Any]) -> bool:
 
 
 WATCHED = tuple(
-    f"journal/{name}.py" for name in ("sqlite", "database", "locks", "private", "trouble", "chain")
+    f"journal/{name}.py"
+    for name in ("sqlite", "sql", "database", "locks", "private", "trouble", "chain")
 )
 
 
@@ -306,7 +307,7 @@ class TestInterrupt:
     def test_a_transaction_left_behind(self, journal):
         """Even if a second Ctrl-C stops the rolling back, the next call starts clean."""
         journal.append(INTENT)
-        journal._made().execute("BEGIN IMMEDIATE")
-        journal._db.execute("DELETE FROM open_intent")
+        journal._made().db.execute("BEGIN IMMEDIATE")
+        journal._session.db.execute("DELETE FROM open_intent")
         assert journal.append(INTENT).seq == 2
         assert len(journal.open_intents()) == 2

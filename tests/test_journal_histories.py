@@ -6,6 +6,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -18,13 +19,15 @@ from markers.journal.interface import Record
 class Histories(RuleBasedStateMachine):
     """Any history of appends, prunes and reopenings is one whole chain."""
 
-    @initialize(engine=st.sampled_from(sorted(ENGINES)))
-    def begin(self, engine: str) -> None:
+    engine_name = "sqlite"
+
+    @initialize()
+    def begin(self) -> None:
         """Start on an empty place."""
         self.ends = ExitStack()
         folder = Path(self.ends.enter_context(tempfile.TemporaryDirectory()))
         self.fake = self.ends.enter_context(clock.use(clock.FakeClock()))
-        self.engine = lambda: ENGINES[engine](folder)
+        self.engine = lambda: ENGINES[self.engine_name](folder)
         self.journal = self.engine()
         self.hashes: list[str] = []
         self.open: set[int] = set()
@@ -75,5 +78,13 @@ class Histories(RuleBasedStateMachine):
             assert [entry.hash for entry in self.journal.entries()] == self.hashes
 
 
+class PostgresHistories(Histories):
+    """The same, on PostgreSQL."""
+
+    engine_name = "postgres"
+
+
 TestHistories = Histories.TestCase
 TestHistories.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+TestPostgresHistories = pytest.mark.needs("postgres")(PostgresHistories.TestCase)
+TestPostgresHistories.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)

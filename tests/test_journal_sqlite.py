@@ -19,8 +19,9 @@ from journals import INTENT, THREAD
 from markers import clock
 from markers.clock import Deadline
 from markers.errors import Refused, Unavailable
-from markers.journal import database, locks, sqlite
-from markers.journal.interface import SCHEMA_VERSION, Kind
+from markers.journal import chain, database, locks, sqlite
+from markers.journal.interface import SCHEMA_VERSION, DamagedJournal, Kind
+from markers.journal.schema import SQLITE
 from markers.journal.sqlite import SqliteJournal
 
 
@@ -121,6 +122,35 @@ class TestFiles:
         left = [file.read_bytes() for file in path.parent.iterdir() if file.is_file()]
         assert not any(b"not to be found" in content for content in left)
         assert path.stat().st_size < 100_000
+
+    def test_queued_texts_leave_the_disk(self, path, journal):
+        """What was delivered or dropped is not left behind in the file or in its log."""
+        given = journal.enqueue(THREAD, "not to be found again " * 20_000)
+        journal.dequeue(given)
+        left = [file.read_bytes() for file in path.parent.iterdir() if file.is_file()]
+        assert not any(b"not to be found" in content for content in left)
+        assert path.stat().st_size < 100_000
+
+    def test_version_1_is_brought_up(self, path, journal, monkeypatch):
+        """A journal of the first version gets what is new, and keeps what it has."""
+        with monkeypatch.context() as before:
+            before.setattr(database, "SQLITE", SQLITE[:1])
+            database.made(path, patience=1).close()
+        with closing(sqlite3.connect(path)) as db:
+            assert db.execute("PRAGMA user_version").fetchone() == (1,)
+            sealed = chain.seal(
+                INTENT, seq=1, at=chain.stamp(0), version="0", replaced=None, previous=chain.GENESIS
+            )
+            with db:
+                db.execute("INSERT INTO audit VALUES (1, ?, ?)", (sealed.text, sealed.hash))
+                db.execute("INSERT INTO open_intent VALUES (1, ?, NULL)", (THREAD,))
+        assert journal.verify() == []
+        with clock.use(clock.FakeClock(50)):
+            assert journal.age(journal.entry(1)) == 50
+        assert journal.append(INTENT).seq == 2
+        assert journal.enqueue(THREAD, "a") == 1
+        with closing(sqlite3.connect(path)) as db:
+            assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
 
 
 def fails(journal: SqliteJournal) -> str:
@@ -225,7 +255,7 @@ class TestTrouble:
             patient.append(INTENT)
             deadline.extend(60)
             patient.append(INTENT)
-            (wait,) = patient._db.execute("PRAGMA busy_timeout").fetchone()
+            (wait,) = patient._session.db.execute("PRAGMA busy_timeout").fetchone()
         assert wait == sqlite.BUSY_SECONDS * 1000
 
     def test_making_waits_no_longer_than_the_deadline(self, path, monkeypatch):
@@ -277,5 +307,5 @@ class TestTrouble:
         journal.close()
         content = path.read_bytes()
         path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
-        with pytest.raises(Unavailable, match="it is damaged; move it away"):
+        with pytest.raises(DamagedJournal, match=r"its pages are torn.*--repair-journal"):
             list(journal.entries())

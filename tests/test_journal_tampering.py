@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from journals import INTENT, OTHER, THREAD, outcome
 
 from markers.errors import Unavailable
-from markers.journal import chain
+from markers.journal import chain, sqlite
+from markers.journal.interface import DamagedJournal
 from markers.journal.sqlite import SqliteJournal
 
 
@@ -237,7 +238,7 @@ class TestTampering:
             journal.append(replace(INTENT, thread=thread))
         tampered(path, name, 2)
         for act in (journal.open_intents, lambda: journal.open_intents([OTHER])):
-            with pytest.raises(Unavailable, match=r"its entry 2 .* audit verify says more"):
+            with pytest.raises(Unavailable, match=r"its entry 2 .* audit verify` says more"):
                 act()
         with pytest.raises(Unavailable):
             journal.entry(2)
@@ -251,10 +252,49 @@ class TestTampering:
         with pytest.raises(Unavailable, match="was changed"):
             journal.body(key)
 
-    def test_the_log_goes_on_after_damage(self, path, journal):
-        """A damaged end does not stop the next entry; the proof names the damaged one."""
+    @pytest.mark.parametrize("name", ["edited", "hash", "hash of another type", "no text"])
+    def test_nothing_is_added_to_a_damaged_end(self, path, journal, name):
+        """A newest entry that is not what was written stops the log; the proof names it."""
         for _ in range(2):
             journal.append(INTENT)
-        tampered(path, "hash of another type", 2)
-        assert journal.append(INTENT).seq == 3
-        assert {flaw.seq for flaw in journal.verify()} == {2, 3}
+        tampered(path, name, 2)
+        with pytest.raises(DamagedJournal, match=r"its entry 2 was changed.*--repair-journal"):
+            journal.append(INTENT)
+        assert [entry.seq for entry in journal.entries()] == [1, 2]
+        assert journal.verify()[0].seq == 2
+
+    @pytest.mark.parametrize("name", ["edited", "removed", "swapped", "copied over"])
+    def test_who_opens_a_log_looks_at_its_newest_entries(self, path, journal, name):
+        """Damage among them stops whoever comes next, whichever entry it is."""
+        for _ in range(6):
+            journal.append(INTENT)
+        journal.close()
+        tampered(path, name, 3)
+        with pytest.raises(DamagedJournal, match=r"its entry [34] was changed, or does not follow"):
+            journal.append(INTENT)
+
+    def test_older_damage_is_for_the_proof(self, path, journal, monkeypatch):
+        """Of a long log only the newest entries are looked at before a write."""
+        monkeypatch.setattr(sqlite, "RECENT", 4)
+        for _ in range(8):
+            journal.append(INTENT)
+        journal.close()
+        tampered(path, "edited", 3)
+        assert journal.append(INTENT).seq == 9
+        assert journal.verify()[0].seq == 3
+        with pytest.raises(DamagedJournal, match="a proof found what was changed"):
+            journal.append(INTENT)
+
+    def test_a_log_that_was_mended_goes_on(self, path, journal):
+        """What stopped the log is forgotten by the first proof that finds nothing."""
+        journal.append(INTENT)
+        with raw(path) as db:
+            (text,) = db.execute("SELECT entry FROM audit").fetchone()
+            edit(db, 1)
+        assert journal.verify() != []
+        with raw(path) as db:
+            db.execute("UPDATE audit SET entry = ?", (text,))
+        with pytest.raises(DamagedJournal):
+            journal.append(INTENT)
+        assert journal.verify("f" * 64) != []
+        assert journal.append(INTENT).seq == 2

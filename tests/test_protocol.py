@@ -24,6 +24,7 @@ from markers.errors import (
 from markers.forge import faults, seed
 from markers.journal.interface import Kind
 from markers.model import Action, Surface
+from markers.writer import Fold
 
 __all__ = ["near", "world"]
 
@@ -341,7 +342,7 @@ class TestTargets:
         plain = near.write("New.\n")
         assert {extra.id for extra in plain.extras} == {second, theirs}
         assert any(warning.startswith("duplicates") for warning in plain.warnings)
-        folded = near.write("Newer.\n", fold_extras=True)
+        folded = near.write("Newer.\n", fold=Fold.DELETE)
         assert near.carrying() == [first, theirs]
         assert {extra.id for extra in folded.extras} == {theirs}
 
@@ -622,7 +623,7 @@ class TestLosers:
         """`--fold-extras --dry-run` names the duplicate and leaves it."""
         near.say(BODY)
         second = near.say(f"{PLAN}\n\nTwin.\n")
-        planned = near.write("New.\n", fold_extras=True, dry_run=True)
+        planned = near.write("New.\n", fold=Fold.DELETE, dry_run=True)
         assert any(str(second) in w for w in planned.warnings if w.startswith("would-fold"))
         assert len(near.bodies()) == 2
 

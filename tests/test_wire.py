@@ -402,6 +402,28 @@ def test_viewer_is_read_from_both_apis() -> None:
         wire.read_viewer(answer({"login": "pat"}), get())
 
 
+def test_minimising_is_read_and_its_refusal_is_said() -> None:
+    """``isMinimized`` is the proof; ``errors`` are a no; anything else may have taken effect."""
+    done = {"data": {"minimizeComment": {"minimizedComment": {"isMinimized": True}}}}
+    wire.read_minimised(answer(done), post())
+    refusal = {"errors": [{"type": "FORBIDDEN", "message": "lee may not"}], "data": None}
+    with pytest.raises(Denied, match="lee may not"):
+        wire.read_minimised(answer(refusal), post())
+    not_done = {"data": {"minimizeComment": {"minimizedComment": {"isMinimized": False}}}}
+    for odd in (not_done, {"data": None}, {}, []):
+        with pytest.raises(Broken):
+            wire.read_minimised(answer(odd), post())
+
+
+@pytest.mark.parametrize(
+    ("node_id", "seen"),
+    [("IC_kwDOABC", "IC_kwDOABC"), ("MDEyOklzc3Vl==", "MDEyOklzc3Vl=="), (7, None), ("a b", None)],
+)
+def test_node_id_is_kept_only_where_it_can_be_sent_back(node_id: Any, seen: str | None) -> None:
+    """It is opaque; what is odd counts as missing, not as an error."""
+    assert wire.read_comment(answer(comment(node_id=node_id)), get(ONE)).comment.node_id == seen
+
+
 # Limits
 
 SECONDARY = {
@@ -672,6 +694,7 @@ READERS: list[Callable[[Response, Request], object]] = [
     wire.read_issue,
     wire.read_viewer,
     wire.read_graphql_viewer,
+    wire.read_minimised,
     lambda response, request: links.redirected(request, response),
 ]
 

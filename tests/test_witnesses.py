@@ -14,6 +14,7 @@ import pytest
 from witnesses import ROOT, WITNESSES
 
 LOCK = ROOT / "requirements" / "node" / "package-lock.json"
+DEBIAN = Path("/usr/lib/postgresql")
 USED = re.compile(r"needs\(\"([a-z]+)\"\)")
 SUITE = '''
 import pytest
@@ -37,7 +38,7 @@ def run(
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "witnesses", "-p", "no:cacheprovider", "-q"],
         cwd=folder,
-        env={"PATH": path, "PYTHONPATH": str(ROOT / "tests"), **env},
+        env={"PATH": path, "PYTHONPATH": f"{ROOT / 'tests'}{os.pathsep}{ROOT}", **env},
         capture_output=True,
         text=True,
         timeout=60,
@@ -81,6 +82,7 @@ def test_what_is_installed_is_seen() -> None:
     facts = {
         "gh": sys.platform == "linux" and bool(shutil.which("gh")),
         "emulate": bool(shutil.which("node")) and node.exists(),
+        "postgres": bool(shutil.which("postgres") or list(DEBIAN.glob("*/bin/postgres"))),
         "recordings": bool(os.environ.get("RECORDED_DIR")),
     }
     assert {name: it.there() for name, it in WITNESSES.items()} == facts
@@ -125,7 +127,7 @@ def install(checkout: Path, path: str, *words: str) -> str:
     """Run the script where *path* has the commands; it never fails; the answer is what it says."""
     done = subprocess.run(
         ["/bin/sh", checkout / "scripts" / "witnesses.sh", *words],
-        env={"PATH": path},
+        env={"PATH": path, "POLICY_RC_D": str(checkout / "policy-rc.d")},
         capture_output=True,
         text=True,
         timeout=60,
@@ -150,7 +152,7 @@ def commands(folder: Path, *names: str, **scripts: str) -> str:
 
 def test_set_up_without_apt_says_what_to_install(tmp_path: Path) -> None:
     """Where it cannot install, it says once what is missing, and does not fail."""
-    checkout, path = sandbox(tmp_path), commands(tmp_path)
+    checkout, path = sandbox(tmp_path), commands(tmp_path, postgres="")
     assert "install gh nodejs npm" in install(checkout, path)
     assert install(checkout, path) == ""
     assert "install gh nodejs npm" in install(checkout, path, "again")
@@ -159,7 +161,8 @@ def test_set_up_without_apt_says_what_to_install(tmp_path: Path) -> None:
 def test_set_up_without_network_goes_on(tmp_path: Path) -> None:
     """An npm that fails leaves nothing half-made; it is not asked again until something changes."""
     log = tmp_path / "asked"
-    path = commands(tmp_path, gh="", node="", npm=f'echo "$@" >>{log}; exit 1')
+    npm = f'echo "$@" >>{log}; exit 1'
+    path = commands(tmp_path, gh="", node="", postgres="", npm=npm)
     checkout = sandbox(tmp_path)
     assert "npm could not install emulate" in install(checkout, path)
     assert not (checkout / ".venv" / "node").exists()
@@ -175,7 +178,7 @@ def test_set_up_installs_once(tmp_path: Path) -> None:
     log = tmp_path / "asked"
     made = "node_modules/emulate/dist"
     fake = f'echo "$@" >>{log}; mkdir -p "$3/{made}"; : >"$3/{made}/index.js"'
-    path = commands(tmp_path, gh="", node="", npm=fake)
+    path = commands(tmp_path, gh="", node="", postgres="", npm=fake)
     checkout = sandbox(tmp_path)
     assert "installing emulate" in install(checkout, path)
     (line,) = log.read_text().splitlines()
@@ -185,15 +188,33 @@ def test_set_up_installs_once(tmp_path: Path) -> None:
     assert len(log.read_text().splitlines()) == 1
 
 
+def as_root(folder: Path, **scripts: str) -> str:
+    """A PATH by which the user is root, and nothing outside *folder* is touched."""
+    path = commands(folder, "chmod", **scripts)
+    (folder / "commands" / "id").unlink()
+    (folder / "commands" / "id").write_text("#!/bin/sh\necho 0\n", encoding="utf-8")
+    (folder / "commands" / "id").chmod(0o755)
+    return path
+
+
 def test_set_up_as_root_asks_apt(tmp_path: Path) -> None:
     """As root what is missing comes from apt, each package by itself; a failure is named."""
     log = tmp_path / "asked"
     fake = f'echo "$@" >>{log}; case "$*" in *" npm") exit 1;; esac'
-    path = commands(tmp_path, **{"apt-get": fake, "node": ""})
-    (tmp_path / "commands" / "id").unlink()
-    (tmp_path / "commands" / "id").write_text("#!/bin/sh\necho 0\n", encoding="utf-8")
-    (tmp_path / "commands" / "id").chmod(0o755)
+    path = as_root(tmp_path, **{"apt-get": fake, "node": "", "postgres": ""})
     told = install(sandbox(tmp_path), path)
     assert "installing gh npm" in told
     assert "npm could not be installed" in told
     assert [line.split()[-1] for line in log.read_text().splitlines()] == ["update", "gh", "npm"]
+
+
+def test_set_up_starts_no_service(tmp_path: Path) -> None:
+    """While packages are installed no service may start; what said so is gone afterwards."""
+    checkout = sandbox(tmp_path)
+    seen = tmp_path / "seen"
+    policy = checkout / "policy-rc.d"
+    fake = f'[ "$*" != "${{*%install*}}" ] && {policy}; echo $? >>{seen}'
+    path = as_root(tmp_path, **{"apt-get": fake, "node": "", "npm": "exit 1", "postgres": ""})
+    assert "installing gh" in install(checkout, path)
+    assert seen.read_text(encoding="utf-8").split() == ["1", "101"]
+    assert not policy.exists()

@@ -13,6 +13,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,13 @@ class Witness:
     how: str
 
 
+@cache
+def _has_postgres() -> bool:
+    from bench.postgres import programs
+
+    return programs() is not None and find_spec("psycopg") is not None
+
+
 WITNESSES = {
     "emulate": Witness(
         lambda: shutil.which("node") is not None and EMULATE.is_file(),
@@ -38,6 +47,10 @@ WITNESSES = {
     "gh": Witness(
         lambda: shutil.which("gh") is not None and sys.platform == "linux",
         "install GitHub's command line, gh (Linux only)",
+    ),
+    "postgres": Witness(
+        _has_postgres,
+        "install PostgreSQL 15 or newer, then run 'scripts/witnesses.sh again'",
     ),
     "recordings": Witness(
         lambda: bool(os.environ.get("RECORDED_DIR")),

@@ -6,8 +6,9 @@ REST over loopback.  Time is a ``FakeClock`` that both ends share.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -177,3 +178,11 @@ def near(tmp_path: Path) -> Iterator[World]:
     """A fresh world in process, for rules that do not depend on the wire."""
     with ExitStack() as stack:
         yield World("in-process", tmp_path, stack)
+
+
+@contextmanager
+def memory_folder() -> Iterator[Path]:
+    """A folder in memory where there is one, for tests that make journals by the hundred."""
+    shared = Path("/dev/shm")  # noqa: S108 - only the parent of a folder of our own
+    with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as made:
+        yield Path(made)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from ..codec import derive
@@ -20,18 +21,24 @@ T = TypeVar("T")
 
 
 def orders_of(
-    manifest: Manifest, contract: Contract, repo: Repo, read: Callable[[str], str]
+    manifest: Manifest,
+    contract: Contract,
+    repo: Repo,
+    read: Callable[[str], str],
+    *,
+    queue: bool = False,
 ) -> list[Order]:
     """Build the orders; *read* gives the text of a payload file or raises ``Refused``.
 
-    Raises ``Faulty`` with every problem of every entry.
+    With *queue* each may wait in the journal while GitHub is away.  Raises ``Faulty`` with every
+    problem of every entry.
     """
     orders: list[Order] = []
     problems: list[Problem] = []
     for at, wish in enumerate(manifest.wishes, 1):
         made = _Maker(at, problems).order(wish, contract, repo, read, manifest.digest)
         if made is not None:
-            orders.append(made)
+            orders.append(replace(made, queue=queue))
     if problems:
         raise Faulty(problems)
     return orders

@@ -30,7 +30,7 @@ from ..writer.following import follow, foresee
 from ..writer.losers import let_go
 from ..writer.order import Order
 from ..writer.protocol import keep_own
-from ..writer.recovery import settle_thread
+from ..writer.queueing import first, is_away, put
 from ..writer.settling import await_listed
 from .manifest import Faulty, Problem
 from .results import BurstResult, Entry, result_of
@@ -84,7 +84,8 @@ def burst(
 ) -> BurstResult:
     """Persist *orders* in order, all checked before the first write.
 
-    *on_entry* is told how many entries are done.  Raises a ``MarkersError`` with the
+    *on_entry* is told how many entries are done.  Orders with ``queue`` that find GitHub away wait
+    in the journal, with all that come after them.  Raises a ``MarkersError`` with the
     ``BurstResult`` as ``result`` when the check refuses (``Faulty``) or an entry fails.
     """
     deadline = setup.deadline()
@@ -97,9 +98,22 @@ def burst(
         _check(run)
         rounds((lambda: _preview(run)) if dry_run else (lambda: _locked(run)))
     except MarkersError as error:
+        _settle_left_over(run)
+        if _queued(run, error):
+            return result_of(run.entries, None)
         error.result = result_of(run.entries, error)
         raise
     return result_of(run.entries, None)
+
+
+def _queued(run: _Run, error: MarkersError) -> bool:
+    """Queue what is still to be written, in order, where that was asked for and is safe."""
+    rest = run.remaining()
+    if not all(entry.call.order.queue and is_away(entry.call, error) for entry in rest):
+        return False
+    for entry in rest:
+        entry.result, entry.failed = put(entry.call, error), False
+    return bool(rest)
 
 
 def _check(run: _Run) -> None:
@@ -134,9 +148,8 @@ def _problem_of(at: int, key: str, error: MarkersError) -> Problem:
 def _locked(run: _Run) -> None:
     """One round under the locks of all threads; a wait for a limit is made without them."""
     journal = run.setup.open_journal()
-    keys = {key for entry in run.entries for key in entry.call.memory.names()}
     with ExitStack() as locks:
-        locks.enter_context(journal.lock(sorted(keys), wait=run.deadline.remaining()))
+        locks.enter_context(journal.lock(_keys(run), wait=run.deadline.remaining()))
         try:
             _settle_first(run)
             _preview(run)
@@ -147,9 +160,13 @@ def _locked(run: _Run) -> None:
             raise
 
 
+def _keys(run: _Run) -> list[str]:
+    return sorted({key for entry in run.entries for key in entry.call.memory.names()})
+
+
 def _settle_first(run: _Run) -> None:
     for entries in run.by_thread(run.remaining()).values():
-        landed = settle_thread(entries[0].call)
+        landed = first(entries[0].call)
         for entry in entries:
             keep_own(entry.call, landed)
 
@@ -235,6 +252,21 @@ def _settle_what_landed(run: _Run) -> None:
         for entry in run.entries:
             if entry.call.unsettled is not None:
                 _fail(entry, error)
+
+
+def _settle_left_over(run: _Run) -> None:
+    """Settle what landed in a round that was to be repeated and was not: time ran out."""
+    landed = [e for e in run.remaining() if e.call.landed and e.call.landed.ours and not e.failed]
+    for entry in landed:
+        entry.call.unsettled, entry.written = entry.call.seen, True
+    if not landed:
+        return
+    try:
+        with run.setup.open_journal().lock(_keys(run), wait=run.deadline.remaining()):
+            _settle_what_landed(run)
+    except MarkersError as error:
+        for entry in landed:
+            _fail(entry, error)
 
 
 def _settle_all(run: _Run) -> None:

@@ -29,6 +29,7 @@ STATUS_OF = {
     Action.POSTED: Status.LANDED,
     Action.UNCHANGED: Status.UNCHANGED,
     Action.PLANNED: Status.NOT_ATTEMPTED,
+    Action.QUEUED: Status.NOT_ATTEMPTED,
     Action.LANDED_UNVERIFIED: Status.LANDED_INCOMPLETE,
     Action.LANDED_INCOMPLETE: Status.LANDED_INCOMPLETE,
     Action.UNKNOWN: Status.UNKNOWN,
@@ -48,7 +49,8 @@ class BurstResult:
     """What became of a burst; *results* has an element for each entry, in order."""
 
     action: str
-    """``landed`` or ``planned`` when all is well, else the action of the entry that stopped it."""
+    """``landed``, ``unchanged``, ``planned`` or ``queued`` when all is well, else the action of the
+    entry that stopped it."""
     reason: Reason | None = None
     results: tuple[EntryResult, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -90,6 +92,8 @@ def result_of(entries: Sequence[Entry], error: MarkersError | None) -> BurstResu
         action = Action.PLANNED.value
     else:
         action = (Status.LANDED if Status.LANDED in statuses else Status.UNCHANGED).value
+    if any(result.action is Action.QUEUED for result in results):
+        action = Action.QUEUED.value
     return BurstResult(action=action, results=results)
 
 

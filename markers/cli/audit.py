@@ -10,7 +10,8 @@ import click
 from .. import clock
 from ..codec import lines_of
 from ..errors import Refused, Usage, echo
-from ..journal.interface import Entry
+from ..journal.interface import DamagedJournal, Entry
+from ..model import AuditRef
 from . import exits
 from .common import Invocation, MarkerCommand, MarkerGroup, documented
 from .documents import entry, plain
@@ -102,14 +103,13 @@ def verify(call: Invocation, /, live: bool, head: str | None) -> Answer:
 
     A tail that was cut off shows only with --head and a hash that was kept elsewhere.
     """
-    flaws = list(call.journal.verify(head))
+    flaws = list(call.unopened_journal.verify(head))
     if live:
         from ..config import host
         from ..reading import live_flaws
 
         flaws += live_flaws(call.connect(host(call.settings)))
-    newest = call.journal.latest(1)
-    ref = newest[0].ref if newest else None
+    ref = _end(call)
     empty = call.no_journal or "the log is empty"
     whole = f"the log is whole: {ref.seq} entries, head {ref.hash}" if ref else empty
     return Answer(
@@ -117,6 +117,15 @@ def verify(call: Invocation, /, live: bool, head: str | None) -> Answer:
         lines=[f"entry {flaw.seq or '-'}: {flaw.problem}" for flaw in flaws] or [whole],
         code=exits.FOUND if flaws else exits.OK,
     )
+
+
+def _end(call: Invocation) -> AuditRef | None:
+    """The newest entry, where it can still be read."""
+    try:
+        newest = call.journal.latest(1)
+    except DamagedJournal:
+        return None
+    return newest[0].ref if newest else None
 
 
 @command.command(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +14,7 @@ from .common import Invocation, MarkerCommand, documented
 from .documents import Subject, bursted
 from .output import Answer
 from .paths import PAYLOAD, read_payload
+from .progress import progress
 
 if TYPE_CHECKING:
     from ..burst import BurstResult, EntryResult
@@ -38,9 +37,14 @@ persist-marker burst .tmp/handoff.json
     ),
 )
 @click.argument("manifest", type=PAYLOAD)
+@click.option(
+    "--queue", is_flag=True, help="With GitHub away, keep what is left for `persist-marker flush`."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing.")
 @click.pass_obj
-def command(call: Invocation, /, manifest: Callable[[], bytes], dry_run: bool) -> Answer:
+def command(
+    call: Invocation, /, manifest: Callable[[], bytes], queue: bool, dry_run: bool
+) -> Answer:
     """Persist the markers of MANIFEST in order; run it again and it goes on where it stopped.
 
     MANIFEST is a JSON array of objects with bodyFile and either family and number (and params) or
@@ -55,10 +59,14 @@ def command(call: Invocation, /, manifest: Callable[[], bytes], dry_run: bool) -
             content = manifest()
         wishes = read_manifest(content)
         orders = orders_of(
-            wishes, call.contract, call.repo, lambda path: decode(read_payload(path, call.place))
+            wishes,
+            call.contract,
+            call.repo,
+            lambda path: decode(read_payload(path, call.place)),
+            queue=queue,
         )
         setup = call.connect(call.repo.api_url)
-        with _progress(call, len(orders)) as on_entry:
+        with progress(call, len(orders)) as on_entry:
             result = burst(setup, orders, dry_run=dry_run, on_entry=on_entry)
     except MarkersError as error:
         known = error.result
@@ -67,16 +75,6 @@ def command(call: Invocation, /, manifest: Callable[[], bytes], dry_run: bool) -
             known = BurstResult(action=error.action, reason=error.reason, problems=problems)
         return _failed(call, known, error)
     return Answer(document=bursted(result), lines=_lines(result), warnings=_warnings(result))
-
-
-@contextmanager
-def _progress(call: Invocation, length: int) -> Iterator[Callable[[int], None]]:
-    """A bar for people who watch a terminal; nothing for anybody else."""
-    if call.quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda _done: None
-        return
-    with click.progressbar(length=length, label="writing", file=sys.stderr) as bar:
-        yield lambda done: bar.update(done - bar.pos)
 
 
 def _failed(call: Invocation, result: BurstResult, error: MarkersError) -> Answer:

@@ -104,18 +104,29 @@ class Invocation:
     @cached_property
     def journal(self) -> Journal:
         """The journal, opened when it is first asked for; the first write makes it."""
-        from ..config import journal
+        self.unopened_journal.recall("")
+        return self.unopened_journal
 
-        opened = journal(self.settings)
-        self.closing.callback(opened.close)
-        return opened
+    @cached_property
+    def unopened_journal(self) -> Journal:
+        """The same, for who also wants to hear of one that does not open."""
+        from ..config import unopened_journal
+        from ..journal.address import Address
+
+        place = self.settings.journal()
+        for secret in place.secrets if isinstance(place, Address) else ():
+            self.mask.learn(secret)
+        made = unopened_journal(self.settings)
+        self.closing.callback(made.close)
+        return made
 
     @property
     def no_journal(self) -> str | None:
         """What to say where there is no journal yet: a name may be misspelt."""
-        path = self.settings.journal()
-        there = os.path.lexists(path)
-        return None if there else f"there is no journal yet at {path}; the first write makes it"
+        journal = self.unopened_journal
+        if journal.exists():
+            return None
+        return f"there is no journal yet at {journal.place}; the first write makes it"
 
     def connect(self, api_url: str) -> Setup:
         """The pieces of a call on one host."""
@@ -203,8 +214,8 @@ def _shared_options() -> list[click.Parameter]:
             "--journal",
             "shared_journal",
             type=JOURNAL,
-            metavar="FILE|NAME",
-            help="The journal: a file below the scratch roots, or a name from your settings.",
+            metavar="FILE|URL|NAME",
+            help="The journal: a file below the scratch roots, a name of yours, or postgresql://...",
         ),
         shared(
             "--deadline",

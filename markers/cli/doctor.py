@@ -10,6 +10,7 @@ from .common import Invocation, MarkerCommand, documented
 from .documents import plain
 from .examination import CHECKS, FAIL, Check, Examined, Look
 from .output import Answer
+from .repairing import NAME, repair
 
 
 @click.command(
@@ -18,12 +19,18 @@ from .output import Answer
     short_help="What is wrong, and how to mend it.",
     **documented(example="persist-marker doctor", exits="0 all well; 1 something is wrong"),
 )
+@click.option(
+    "--repair-journal",
+    is_flag=True,
+    help="First set the journal aside if it is damaged; the answer names where it is then.",
+)
 @click.pass_obj
-def command(call: Invocation, /) -> Answer:
+def command(call: Invocation, /, repair_journal: bool) -> Answer:
     """Check everything that a write needs, from git to the server's clock; nothing is written."""
     examined = Examined(call)
+    looks = {**({NAME: _repair} if repair_journal else {}), **CHECKS}
     try:
-        checks = [_checked(name, look, examined) for name, look in CHECKS.items()]
+        checks = [_checked(name, look, examined) for name, look in looks.items()]
     finally:
         examined.close()
     wrong = any(check.status == FAIL for check in checks)
@@ -32,6 +39,10 @@ def command(call: Invocation, /) -> Answer:
         lines=[_line(check) for check in checks],
         code=exits.FOUND if wrong else exits.OK,
     )
+
+
+def _repair(examined: Examined) -> Check:
+    return repair(examined.call)
 
 
 def _checked(name: str, look: Look, examined: Examined) -> Check:

@@ -16,6 +16,7 @@ from ..model import ReadResult, Reason, WriteResult
 
 if TYPE_CHECKING:
     from ..burst import BurstResult
+    from ..burst.flushing import Delivery
 
 SCHEMA_VERSION = 1
 METHODS = ("GET", "POST", "PATCH", "DELETE")
@@ -58,6 +59,11 @@ def bursted(result: BurstResult) -> Document:
     """The document of ``burst``: a write's document and a status for each entry, in order."""
     entries = [{**written(entry), "status": entry.status.value} for entry in result.results]
     return {**plain(result), "results": entries}
+
+
+def delivered(value: Delivery) -> Document:
+    """One queued write that was flushed: a write's document, its status and its id."""
+    return {**written(value), "status": value.status.value, "id": value.id}
 
 
 def found(result: ReadResult, *, body: bool) -> Document:
@@ -132,6 +138,9 @@ EMPTY: Mapping[str, Document] = {
     "spine": _SPINE,
     "lint": {"findings": None, "skipped": None, "fixed": None},
     "recover": {"settled": None},
+    "flush": {"results": None},
+    "queue list": {"queued": None},
+    "queue drop": {"dropped": None},
     "registry list": {"rows": None, "families": None},
     "audit log": {"entries": None},
     "audit export": {"entries": None},

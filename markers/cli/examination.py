@@ -155,14 +155,14 @@ def _ignored(top: object, name: str) -> bool:
 
 
 def _journal(examined: Examined) -> Check:
-    journal = examined.call.journal
+    journal = examined.call.unopened_journal
     flaws = journal.verify()
     if flaws:
         return Check(
             name="journal",
             status=FAIL,
             detail=f"{len(flaws)} flaws, the first: {flaws[0].problem}",
-            mend="`persist-marker audit verify` lists all",
+            mend="`persist-marker audit verify` lists all, `doctor --repair-journal` sets it aside",
         )
     waiting = len(journal.open_intents())
     if waiting:
@@ -174,7 +174,7 @@ def _journal(examined: Examined) -> Check:
         )
     none = examined.call.no_journal
     path = examined.call.settings.journal()
-    if none and not _can_be_made(path):
+    if none and isinstance(path, Path) and not _can_be_made(path):
         mend = "name a place that you may write to with MARKERS_JOURNAL"
         return Check(name="journal", status=FAIL, detail=f"{path} cannot be made", mend=mend)
     return Check(name="journal", status=OK, detail=none or f"{path}: whole")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import click
 
@@ -40,11 +40,8 @@ def command(call: Invocation, /, number: int, family: str | None) -> Answer:
     only = None if family is None else call.contract.family(family)
     thread = Thread(call.repo, number)
     results = list_markers(call.connect(call.repo.api_url), thread, only)
-    why_not = {extra.id: extra.why for result in results for extra in result.extras}
     lines = [
-        line
-        for result in results
-        for line in _lines(result, why_not, call.contract.family(result.family))
+        line for result in results for line in _lines(result, call.contract.family(result.family))
     ]
     return Answer(
         document={"markers": [found(result, body=False) for result in results]},
@@ -56,8 +53,8 @@ _WORDS = {Shape.UPSERT: "canonical", Shape.POST_NEW: "latest"}
 """What the one that a write goes by is called where a reading says what counts."""
 
 
-def _lines(result: ReadResult, why_not: Mapping[int, str], family: Family) -> Iterator[str]:
-    notes = [_note(result, why_not, family), *(p.detail for p in result.problems if _elsewhere(p))]
+def _lines(result: ReadResult, family: Family) -> Iterator[str]:
+    notes = [_note(result, family), *(p.detail for p in result.problems if _elsewhere(p))]
     if not result.valid:
         notes.append(standing_of(result))
     note = "; ".join(notes)
@@ -66,11 +63,11 @@ def _lines(result: ReadResult, why_not: Mapping[int, str], family: Family) -> It
         yield f"  reading: {result.reading['summary']}"
 
 
-def _note(result: ReadResult, why_not: Mapping[int, str], family: Family) -> str:
+def _note(result: ReadResult, family: Family) -> str:
     """What the comment is among those with its first line; a reading alone says what counts."""
     if any(map(_elsewhere, result.problems)):
         return "does not count here"
-    known = why_not.get(result.comment_id or 0)
+    known = result.why
     if not result.trusted:
         return known or "untrusted"
     if family.shape is None or not _says_what_counts(family):

@@ -39,7 +39,8 @@ class Mask:
         return masked(_without(text, {*self._in_use, *self._exported()}))
 
     def _exported(self) -> Iterator[str]:
-        return (value for name, value in self._environ.items() if name.endswith("_TOKEN"))
+        names = (name for name in self._environ if name.endswith("_TOKEN") or name == "PGPASSWORD")
+        return (self._environ[name] for name in names)
 
 
 def _without(text: str, tokens: set[str]) -> str:

@@ -21,6 +21,7 @@ from .params import ParamType
 if TYPE_CHECKING:
     from ..bounded import Bounded
     from ..config.settings import Place
+    from ..journal.address import Address
     from ..paths import Place as Located
 
 STDIN: Final = "-"
@@ -61,12 +62,12 @@ def _database(value: str, place: Place) -> Path:
     return writable_file_bounded(value, place.roots, cwd=place.directory)
 
 
-def _journal(value: str, place: Place) -> Path:
+def _journal(value: str, place: Place) -> Path | Address:
     """A name from the user's own file may lie anywhere; a path lies below the roots."""
     from ..config.settings import named_journal
 
     if value in place.own.journals or "://" in value:
-        return named_journal(value, place)
+        return named_journal(value, place, argument=True)
     return _database(value, place)
 
 

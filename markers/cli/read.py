@@ -76,10 +76,10 @@ def _all(every: Everything, target: Target) -> Answer:
     results, reading = every.results, every.reading
     document = {"markers": [found(result, body=True) for result in results], "reading": reading}
     if not any(result.trusted for result in results):
-        names = few([f"{r.comment_id} by {r.author}" for r in results])
+        named = few([f"{r.comment_id} by {r.author} is {r.why}" for r in results])
         parts = (
             f"no trusted comment on {target.thread} has {target.marker.text} on line 1",
-            f"not trusted: {names}" if names else "",
+            named,
             str(reading["summary"]) if reading else "",
         )
         raise Absent("absent", "; ".join(filter(None, parts)), result=document)

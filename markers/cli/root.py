@@ -35,6 +35,8 @@ COMMANDS: Mapping[str, str] = {
     "restore": "restore",
     "registry": "registry",
     "audit": "audit",
+    "flush": "flush",
+    "queue": "queued",
     "recover": "recover",
     "doctor": "doctor",
     "forge": "forge",

@@ -61,7 +61,15 @@ persist-marker write --repo acme/widgets --family plan-issue --number 12 \\
     show_default=True,
     help="Read back from the answer to the write, or with one more request.",
 )
-@click.option("--fold-extras", is_flag=True, help="Delete our own duplicates of the marker.")
+@click.option(
+    "--fold-extras",
+    type=click.Choice(["delete", "minimise"]),
+    is_flag=False,
+    flag_value="delete",
+    metavar="[delete|minimise]",
+    help="Delete our own duplicates of the marker, or minimise them (hide them as outdated).",
+)
+@click.option("--queue", is_flag=True, help="With GitHub away, keep it in the journal for `flush`.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing.")
 @click.pass_obj
 def command(call: Invocation, /, **given: Any) -> Answer:
@@ -69,7 +77,7 @@ def command(call: Invocation, /, **given: Any) -> Answer:
 
     The payload may begin with the marker; without one, the marker and a blank line go in front.
     """
-    from ..writer import Order, write
+    from ..writer import Fold, Order, write
 
     target = resolve(call, asked(given))
     surface = given["surface"]
@@ -86,8 +94,9 @@ def command(call: Invocation, /, **given: Any) -> Answer:
         take_over=given["take_over"],
         preserve=not given["no_preserve"],
         verify=given["verify"],
-        fold_extras=given["fold_extras"],
+        fold=Fold(given["fold_extras"]) if given["fold_extras"] else None,
         dry_run=given["dry_run"],
+        queue=given["queue"],
     )
     return answer_of(write(call.connect(target.thread.repo.api_url), order))
 

@@ -14,6 +14,7 @@ from ..bounded import directory_bounded
 from ..contract import Contract, load
 from ..errors import Refused, Usage, echo
 from ..hygiene import Policy
+from ..journal.address import Address
 from ..journal.interface import Journal
 from ..journal.sqlite import SqliteJournal
 from ..model import Repo
@@ -144,9 +145,19 @@ def contract(settings: Settings) -> Contract:
 
 def journal(settings: Settings) -> Journal:
     """The journal, opened; raises ``Unavailable`` (``journal``) or ``Refused``."""
-    made = SqliteJournal(settings.journal(), deadline=settings.until)
-    made.recall("")  # the first question opens the file: who only reads must hear no now, or never
+    made = unopened_journal(settings)
+    made.recall("")  # the first question opens it: who only reads must hear no now, or never
     return made
+
+
+def unopened_journal(settings: Settings) -> Journal:
+    """The journal, for who also wants to hear of one that does not open."""
+    place = settings.journal()
+    if isinstance(place, Address):
+        from ..journal.postgres import PostgresJournal  # most machines share no journal
+
+        return PostgresJournal(place, deadline=settings.until)
+    return SqliteJournal(place, deadline=settings.until)
 
 
 def token(settings: Settings, api_url: str) -> Token:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from ..clock import Deadline
 from ..errors import Refused, Usage, echo
+from ..journal.address import ADDRESS, Address, is_local
+from ..journal.address import read as read_address
 from ..paths import Roots, find_git_top, scratch_roots
 from ..selection import Trust
 from ..setup import Timing
@@ -42,8 +44,8 @@ class Flags:
     repo: str | None = None
     api_url: str | None = None
     contract: tuple[Traversable, ...] = ()
-    journal: Path | None = None
-    """Checked already: below the roots, or from the user's own file."""
+    journal: Path | Address | None = None
+    """Checked already: below the roots, or from the user's own file, or without a password."""
     deadline: float | None = None
 
 
@@ -79,10 +81,14 @@ class Settings:
     until: Deadline
     """The same, begun: what is left of it bounds each wait of the command."""
     settle: float
-    journal_flag: Path | None
+    journal_flag: Path | Address | None
 
-    def journal(self) -> Path:
-        """The journal's file.  Raises ``Refused`` (``journal-engine``, ``journal-name``)."""
+    def journal(self) -> Path | Address:
+        """The journal's file, or where its server is.
+
+        Raises ``Refused`` (``journal-engine``, ``journal-name``, ``journal-address``,
+        ``journal-password``).
+        """
         named = self.place.environ.get("MARKERS_JOURNAL") or self.place.own.journal
         if self.journal_flag is not None:
             return self.journal_flag
@@ -139,25 +145,53 @@ def default_journal() -> Path:
     return platformdirs.user_state_path(APP) / "journal.sqlite3"
 
 
-def named_journal(text: str, place: Place) -> Path:
-    """Find the file that a journal's name or path means, for those who may name any file."""
+def named_journal(text: str, place: Place, *, argument: bool = False) -> Path | Address:
+    """Find what a journal's name, address or path means, for those who may name any file.
+
+    An *argument* may be a name or an address, and the latter holds no password and names no file.
+    """
     if JOURNAL_NAME.fullmatch(text) and text not in place.own.journals:
         known = ", ".join(place.own.journals) or "none"
         raise Refused(
             "journal-name",
             f"your settings name no journal {echo(text)!r} (there: {known}); a path has a slash",
         )
-    text = place.own.journals.get(text, text)
+    own = place.own
+    stored = text in own.journals or (text == own.journal and not argument)
+    text = own.journals.get(text, text)
+    if ADDRESS.match(text):
+        address = read_address(text, argument=argument and not stored, stored=stored)
+        if argument and not stored:
+            _require_known_host(address, place)
+        return address
     engine = _ENGINE.match(text)
     if engine:
         raise Refused(
             "journal-engine",
-            f"a journal at {echo(engine[1])}:// is not supported by this version; "
-            "name a file for SQLite",
+            f"a journal at {echo(engine[1])}:// is not supported; "
+            "name a file for SQLite, or postgresql://...",
         )
     if text.startswith("~/"):
         return Path.home() / text[2:]
     return place.directory / text
+
+
+def _require_known_host(address: Address, place: Place) -> None:
+    """Hold an argument to servers that the user himself has named.
+
+    A broad allow-list entry for the command must not let whoever words its arguments choose where
+    texts go, and who is offered the password.
+    """
+    own = (place.environ.get("MARKERS_JOURNAL", ""), place.own.journal or "")
+    named = [text for text in (*own, *place.own.journals.values()) if ADDRESS.match(text)]
+    known = {read_address(text, stored=False).parts.get("host", "") for text in named}
+    host = address.parts.get("host", place.environ.get("PGHOST", ""))
+    if not is_local(host) and host not in {*known, place.environ.get("PGHOST")}:
+        raise Refused(
+            "journal-host",
+            f"an argument may name a journal on this machine, or on a server that MARKERS_JOURNAL, "
+            f"PGHOST or your own settings file name: {echo(host)} is none of these",
+        )
 
 
 def _repo(flags: Flags, env: Mapping[str, str]) -> tuple[str | None, str]:

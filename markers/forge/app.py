@@ -18,7 +18,7 @@ from email.utils import formatdate
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from . import faults, handlers, rules, seed
+from . import faults, graphql, handlers, rules, seed
 from .answers import Halt, not_found
 from .faults import Effect, Fault, Faults
 from .values import Answer, Call, Entry, Token
@@ -52,7 +52,7 @@ def _route(method: str, template: str, handler: Callable[[rules.Scene], Answer])
 ROUTES = (
     _route("GET", "/user", handlers.user),
     _route("GET", "/rate_limit", handlers.rate_limit),
-    _route("POST", "(?:/api)?/graphql", handlers.graphql),
+    _route("POST", "(?:/api)?/graphql", graphql.graphql),
     _route("GET", "{repo}", handlers.repository),
     _route("POST", "{repo}/issues", handlers.create_issue),
     _route("GET", "{repo}/issues/{number}", handlers.issue),
@@ -106,10 +106,7 @@ class Forge(World):
     @property
     def writes(self) -> list[Entry]:
         """The logged requests that could change something, the refused ones included."""
-        reads = ("GET", "HEAD", "OPTIONS")
-        return [
-            it for it in self.log if it.method not in reads and not it.path.endswith("/graphql")
-        ]
+        return [entry for entry in self.log if entry.writes]
 
     def forget(self) -> None:
         """Empty the log and the counts."""
@@ -191,6 +188,7 @@ class Forge(World):
             self.sleep(self.switches.latency / 2)
 
     def _note(self, call: Call, token: Token | None, status: int) -> None:
+        asks = call.path.endswith("/graphql")
         entry = Entry(
             method=call.method,
             path=call.path,
@@ -199,6 +197,7 @@ class Forge(World):
             owner=token.user.login if token else "",
             sha256=hashlib.sha256(call.body).hexdigest(),
             at=call.at,
+            writes=graphql.mutates(call.body) if asks else call.writing,
         )
         self.log.append(entry)
         self.counts[call.method] += 1

@@ -18,9 +18,11 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from email.utils import formatdate
+from typing import Any
 from urllib.parse import urlsplit
 
-from .answers import Halt, error, limited_primary, limited_secondary
+from .answers import Halt, encode, error, limited_primary, limited_secondary
 from .values import Answer, Call
 
 Before = Callable[[Call], Call | Answer | None]
@@ -158,6 +160,13 @@ def secondary(
     return answer_with(limited_secondary(told, code), landed=landed)
 
 
+def dated(seconds: float, code: int = 429) -> Effect:
+    """The secondary limit with a date in ``Retry-After``, so many *seconds* from each request."""
+    return Effect(
+        before=lambda call: limited_secondary(formatdate(call.at + seconds, usegmt=True), code)
+    )
+
+
 def primary(reset_in: float = 60.0) -> Effect:
     """The primary limit; *reset_in* seconds from the forge's now, in the past when negative."""
     return Effect(before=lambda call: limited_primary("user ID 1", int(call.at + reset_in), 5000))
@@ -194,6 +203,17 @@ def truncated(keep: float = 0.5) -> Effect:
 def half_json(keep: float = 0.5) -> Effect:
     """The answer is whole by its length, but its JSON breaks off."""
     return Effect(after=lambda _, it: replace(it, body=it.body[: int(len(it.body) * keep)]))
+
+
+def reply(change: Callable[[Any], Any]) -> Effect:
+    """A success says something else than what is so: *change* is given its JSON document."""
+
+    def act(_: Call, answer: Answer) -> Answer | None:
+        if answer.status >= 300 or not answer.body:
+            return None
+        return replace(answer, body=encode(change(json.loads(answer.body))))
+
+    return Effect(after=act)
 
 
 def foreign_next(origin: str) -> Effect:

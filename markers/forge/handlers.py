@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from . import render, rules
@@ -24,7 +23,6 @@ _ORDERS = {
     ("updated", "asc"): Order.UPDATED,
     ("updated", "desc"): Order.UPDATED_DOWN,
 }
-_VIEWER = re.compile(r"\bviewer\s*\{([^{}]*)\}")
 
 
 def user(scene: Scene) -> Answer:
@@ -187,22 +185,3 @@ def _text(scene: Scene, spelling: str) -> str:
         message = f"{spelling} is too long (maximum is 65536 characters)"
         raise Halt(invalid([{**_BLANK, "message": message}]))
     return text
-
-
-def graphql(scene: Scene) -> Answer:
-    """POST /graphql: answers who the viewer is, and nothing else."""
-    token = scene.token
-    if token is None:
-        raise Halt(error(401, "This endpoint requires you to be authenticated."))
-    asked_for = _VIEWER.search(rules.field(scene.call, "query"))
-    known = {
-        "login": token.user.login.removesuffix("[bot]"),
-        "databaseId": token.user.id,
-        "id": render.node_id("BOT" if token.user.app else "U", token.user.id),
-        "__typename": "User",
-    }
-    names = asked_for[1].replace(",", " ").split() if asked_for else []
-    if not names or not set(names) <= set(known):
-        message = "The forge answers viewer { login databaseId id __typename } only"
-        return as_json({"errors": [{"type": "undefinedField", "message": message}]})
-    return as_json({"data": {"viewer": {name: known[name] for name in names}}})

@@ -85,6 +85,15 @@ def node_id(prefix: str, number: int) -> str:
     return f"{prefix}_{base64.urlsafe_b64encode(number.to_bytes(8)).decode().rstrip('=')}"
 
 
+def number_of(prefix: str, node: str) -> int | None:
+    """The number behind a global id of that kind; None for any other text."""
+    try:
+        number = int.from_bytes(base64.urlsafe_b64decode(f"{node.partition('_')[2]}="))
+    except ValueError:
+        return None
+    return number if number < 2**63 and node_id(prefix, number) == node else None
+
+
 def user(who: User, base: str, web: str) -> dict[str, Any]:
     """A simple user."""
     url = f"{base}/users/{quote(who.login)}"

@@ -150,3 +150,5 @@ class Entry:
     sha256: str
     """Of the body as it came in, before any fault changed it."""
     at: float
+    writes: bool
+    """Whether it could change something."""

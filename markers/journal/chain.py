@@ -1,7 +1,7 @@
-"""The audit chain: sealing entries, opening them again, proving that none was touched.
+"""The audit chain: sealing entries and opening them again.
 
 What may live here: pure functions over entries, the same for every engine.  What may not: SQL,
-files, the time of day.
+files, the time of day, the proof of a whole log (``proof``).
 
 An entry is sealed as one text, the canonical JSON (sorted keys, no spaces, ASCII only) of all that
 ``as_json`` shows but the hash; the hash is the SHA-256 of that text.  The text names the hash of
@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..model import Reason
-from .interface import Entry, Flaw, Kind, Record
+from .interface import Entry, Kind, Record
 
 GENESIS = "0" * 64
 """What the first entry names as the hash before it."""
@@ -76,23 +76,43 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A text to be sealed, without what only the end of the chain can tell."""
+
+    parts: tuple[str, str, str]
+    """The hash of the entry before belongs between the first two, the number before the last."""
+
+    def sealed(self, seq: int, previous: str) -> Sealed:
+        """Seal it as entry *seq*, after the entry with the hash *previous*."""
+        before, between, after = self.parts
+        text = f"{before}{previous}{between}{seq}{after}"
+        return Sealed(seq=seq, text=text, hash=digest(text.encode()))
+
+
+def draft(record: Record, *, at: str, version: str, replaced: str | None) -> Draft:
+    """Write down *record*; *replaced* is a body's key."""
+    entry = Entry(
+        seq=0, at=at, version=version, record=record, replaced=replaced, previous="", hash=""
+    )
+    told = as_json(entry)
+    del told["hash"]
+    first, second, third = (
+        _canonical({key: told[key] for key in told if low < key < high})[1:-1]
+        for low, high in (("", "previous"), ("previous", "seq"), ("seq", "~"))
+    )
+    return Draft((f'{{{first},"previous":"', f'",{second},"seq":', f",{third}}}"))
+
+
+def _canonical(told: Mapping[str, Any]) -> str:
+    return json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
 def seal(
     record: Record, *, seq: int, at: str, version: str, replaced: str | None, previous: str
 ) -> Sealed:
     """Seal *record* as entry *seq*; *replaced* is a body's key, *previous* the hash before."""
-    entry = Entry(
-        seq=seq,
-        at=at,
-        version=version,
-        record=record,
-        replaced=replaced,
-        previous=previous,
-        hash="",
-    )
-    told = as_json(entry)
-    del told["hash"]
-    text = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return Sealed(seq=seq, text=text, hash=digest(text.encode()))
+    return draft(record, at=at, version=version, replaced=replaced).sealed(seq, previous)
 
 
 def as_json(entry: Entry) -> dict[str, Any]:
@@ -114,7 +134,7 @@ def as_json(entry: Entry) -> dict[str, Any]:
 
 def opened(sealed: Sealed) -> Entry:
     """The entry, proven to be what was sealed; raises ``Damaged``."""
-    if not isinstance(sealed.text, str) or digest(to_bytes(sealed.text)) != sealed.hash:
+    if not _is_whole(sealed):
         raise Damaged("was changed after it was written")
     entry = _decoded(sealed)
     if entry.seq != sealed.seq:
@@ -169,91 +189,31 @@ def _record(told: Mapping[str, Any]) -> Record:
     )
 
 
-def verify(
-    entries: Iterable[Sealed],
-    *,
-    bodies: Iterable[tuple[str, bytes]],
-    listed: Mapping[int, str],
-    head: str | None = None,
-) -> list[Flaw]:
-    """Prove the chain; *entries* come in order, oldest first.
-
-    *bodies* are the kept ones by key, *listed* the threads of the intents that the engine holds
-    to be open, by entry number.  *head* is a hash that must be in the chain.
-    """
-    spoiled = {key for key, content in bodies if not is_body(key, content)}
-    walk = _Walk(spoiled, head)
-    for sealed in entries:
-        walk.step(sealed)
-    walk.conclude(listed)
-    return walk.flaws
-
-
 def is_body(key: str, content: bytes) -> bool:
     """Whether a kept body is what its key says."""
     return isinstance(content, bytes) and digest(content) == key
 
 
-class _Walk:
-    """One walk along the chain, and what was found on the way."""
+def first_break(entries: Iterable[Sealed]) -> int | None:
+    """The number of the first of neighbouring entries that was changed or does not follow.
 
-    def __init__(self, spoiled: set[str], head: str | None) -> None:
-        self.flaws: list[Flaw] = []
-        self._spoiled = spoiled
-        self._unclaimed = set(spoiled)
-        self._head = head
-        self._head_seen = False
-        self._last = 0
-        self._previous = GENESIS
-        self._open: dict[int, str] = {}
-
-    def step(self, sealed: Sealed) -> None:
-        """Judge one entry against the one before."""
-        missing = sealed.seq - self._last - 1
-        if missing:
-            self._found(self._last + 1, _missing(self._last + 1, sealed.seq - 1))
-        try:
-            entry = opened(sealed)
-        except Damaged as damage:
-            self._found(sealed.seq, f"entry {sealed.seq} {damage}")
-        else:
-            self._judge(entry, follows=not missing)
-        self._last, self._previous = sealed.seq, sealed.hash
-        self._head_seen = self._head_seen or sealed.hash == self._head
-
-    def conclude(self, listed: Mapping[int, str]) -> None:
-        """Judge what only the whole chain can tell."""
-        if not self.flaws:
-            self._compare(listed)
-        for key in sorted(map(str, self._unclaimed)):
-            self._found(None, f"the kept body {key} is not what its key says, and no entry's")
-        if self._head is not None and not self._head_seen:
-            self._found(
-                None,
-                f"no entry has the hash {self._head[:80]}: the log ends at entry {self._last} and"
-                " was cut off before that one, was sealed anew, or is another journal's",
-            )
-
-    def _judge(self, entry: Entry, *, follows: bool) -> None:
-        if follows and entry.previous != self._previous:
-            self._found(entry.seq, f"entry {entry.seq} does not follow from what is now before it")
-        if entry.replaced in self._spoiled:
-            self._unclaimed.discard(entry.replaced)
-            self._found(entry.seq, f"the body kept with entry {entry.seq} was changed")
-        if entry.record.kind is Kind.INTENT:
-            self._open[entry.seq] = entry.record.thread
-        elif entry.record.intent is not None:
-            self._open.pop(entry.record.intent, None)
-
-    def _compare(self, listed: Mapping[int, str]) -> None:
-        for seq in sorted({seq for seq, _ in self._open.items() ^ listed.items()}):
-            self._found(seq, f"the list of open intents is wrong about entry {seq}")
-
-    def _found(self, seq: int | None, problem: str) -> None:
-        self.flaws.append(Flaw(seq=seq, problem=problem))
+    It takes a fraction of the time of ``verify``, and proves less: only texts, hashes and links.
+    """
+    before: Sealed | None = None
+    for sealed in entries:
+        if not _is_whole(sealed) or not _follows(sealed, before):
+            return sealed.seq if isinstance(sealed.seq, int) else 0
+        before = sealed
+    return None
 
 
-def _missing(first: int, last: int) -> str:
-    return (
-        f"entry {first} is missing" if first == last else f"entries {first} to {last} are missing"
-    )
+def _is_whole(sealed: Sealed) -> bool:
+    return isinstance(sealed.text, str) and digest(to_bytes(sealed.text)) == sealed.hash
+
+
+def _follows(sealed: Sealed, before: Sealed | None) -> bool:
+    # Within a JSON text these characters, unescaped, are nowhere but where the keys are.
+    if f',"seq":{sealed.seq},' not in sealed.text:
+        return False
+    linked = before is None or f',"previous":"{before.hash}",' in sealed.text
+    return linked and (before is None or sealed.seq == before.seq + 1)

@@ -7,29 +7,28 @@ of the current version reads two numbers and does no schema work, since every co
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import stat
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, suppress
+from itertools import count
 from pathlib import Path
 
+from .. import clock
 from ..errors import Refused
 from . import locks
 from .interface import SCHEMA_VERSION
 from .private import make_file, make_folder, tighten
-from .schema import APPLICATION_ID, MIGRATIONS
-from .trouble import foreign, unusable
+from .schema import APPLICATION_ID, OURS, SQLITE
+from .trouble import damaged, foreign, lock_folder, newer, unusable
 
-_COMPANIONS = ("", "-wal", "-shm", "-journal")
-
-
-def lock_folder(path: Path) -> Path:
-    """Where the locks of the journal at *path* are."""
-    return path.with_name(f"{path.name}.locks")
+COMPANIONS = ("", "-wal", "-shm", "-journal")
+"""What the names of a journal's files end with."""
 
 
 def found(path: Path, *, patience: float) -> sqlite3.Connection | None:
     """Open the journal at *path*; None where there is none yet."""
-    return None if _is_blank(path) else made(path, patience=patience)
+    return None if is_blank(path) else made(path, patience=patience)
 
 
 def made(path: Path, *, patience: float) -> sqlite3.Connection:
@@ -40,9 +39,9 @@ def made(path: Path, *, patience: float) -> sqlite3.Connection:
     Raises ``Refused`` (``journal-newer``, ``journal-symlink``), ``Unavailable``, and whatever
     SQLite and the file system raise.
     """
-    if _is_blank(path):
+    if is_blank(path):
         _create(path, patience)
-    for suffix in _COMPANIONS:
+    for suffix in COMPANIONS:
         _tighten(path.with_name(path.name + suffix))
     db = _connected(path, patience)
     try:
@@ -53,7 +52,7 @@ def made(path: Path, *, patience: float) -> sqlite3.Connection:
     return db
 
 
-def _is_blank(path: Path) -> bool:
+def is_blank(path: Path) -> bool:
     """Whether there is no journal at *path* yet; refuses what can never be one."""
     try:
         there = path.lstat()
@@ -73,13 +72,34 @@ def _create(path: Path, patience: float) -> None:
     no journal queues up for a lock first, and from its first page on the file is held exclusively.
     """
     make_folder(path.parent)
-    with locks.hold(lock_folder(path), (f"the new journal {path}",), wait=patience):
-        if _is_blank(path):
+    with alone(path, patience):
+        if is_blank(path):
             make_file(path)
             with closing(_connected(path, patience)) as db:
                 db.execute("PRAGMA locking_mode = EXCLUSIVE")
                 db.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 db.execute("PRAGMA journal_mode = WAL")
+
+
+def alone(path: Path, patience: float) -> AbstractContextManager[object]:
+    """Be the only one who makes the journal at *path* or takes it away."""
+    return locks.hold(lock_folder(path), (f"the new journal {path}",), wait=patience)
+
+
+def set_aside(path: Path, now: float) -> Path:
+    """Rename the journal's files, so that none is at *path* any more; the new name comes back.
+
+    The caller is ``alone``.  What is no journal's file stays where it is.
+    """
+    if is_blank(path):
+        raise unusable(path, "there is none; nothing was set aside")
+    stamp = re.sub("[-:]", "", clock.iso(now))
+    names = (f"{path.name}.damaged-{stamp}{'-again' * nth}" for nth in count())
+    aside = next(name for name in map(path.with_name, names) if not os.path.lexists(name))
+    for suffix in COMPANIONS:
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(f"{aside}{suffix}")
+    return aside
 
 
 def _tighten(path: Path) -> None:
@@ -109,28 +129,35 @@ def _connected(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def _bring_up(db: sqlite3.Connection, path: Path) -> None:
-    version = _number(db, "PRAGMA user_version")
-    ours = _number(db, "PRAGMA application_id") == APPLICATION_ID
-    if not ours and _number(db, "SELECT count(*) FROM sqlite_master"):
-        raise foreign(path)
+    with db:
+        db.execute("BEGIN")  # one picture: another process may be making the schema meanwhile
+        version = _number(db, "PRAGMA user_version")
+        if _number(db, "PRAGMA application_id") != APPLICATION_ID:
+            _refuse_foreign(db, path)
     if version > SCHEMA_VERSION:
-        raise Refused(
-            "journal-newer",
-            f"the journal {path} is of version {version} and this program knows versions up to"
-            f" {SCHEMA_VERSION}; upgrade handoff-markers",
-        )
+        raise newer(path, version)
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA fullfsync = ON")
     db.execute("PRAGMA foreign_keys = ON")
+    db.execute("PRAGMA secure_delete = ON")
     if version < SCHEMA_VERSION:
         _migrate(db)
+
+
+def _refuse_foreign(db: sqlite3.Connection, path: Path) -> None:
+    """Leave another program's database alone; an empty one may become a journal."""
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+    if tables >= OURS:
+        raise damaged(path, "the mark that tells whose file it is was changed")
+    if tables:
+        raise foreign(path)
 
 
 def _migrate(db: sqlite3.Connection) -> None:
     with db:
         db.execute("BEGIN IMMEDIATE")
         version = _number(db, "PRAGMA user_version")
-        for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
+        for number, statements in enumerate(SQLITE[version:], start=version + 1):
             for statement in statements:
                 db.execute(statement)
             db.execute(f"PRAGMA user_version = {number}")

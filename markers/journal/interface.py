@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from ..errors import Unavailable
 from ..model import AuditRef, Reason
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Of the database; migrations go forward only."""
 
 
@@ -42,7 +43,8 @@ class Record:
     family: str
     marker: str
     action: str
-    """For an intent what is about to be sent (``create``, ``edit``, ``delete``), else a result."""
+    """For an intent what is about to be sent (``create``, ``edit``, ``delete``, ``minimise``),
+    else a result."""
     surface: str | None = None
     comment_id: int | None = None
     reason: Reason | None = None
@@ -89,14 +91,42 @@ class Flaw:
     problem: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued:
+    """A write that waits for its delivery."""
+
+    id: int
+    """Grows; none is given out twice."""
+    at: str
+    """When it was queued: UTC, ISO 8601 with milliseconds and ``Z``."""
+    thread: str
+    """``Thread.key()``."""
+    order: str
+    """A document of whoever queued it; the journal does not look into it."""
+    problem: str | None
+    """Why it could not be delivered when that was tried last."""
+
+
+class DamagedJournal(Unavailable):
+    """What is stored is not what was written; ``doctor --repair-journal`` sets it aside."""
+
+
 class Journal(Protocol):
     """What the writer and the audit commands do with a journal.
 
-    A journal that is not there yet is empty; ``lock``, ``append`` and ``pace`` make it, and nothing
-    else leaves a trace.  Opening may raise ``Unavailable`` (``journal``) or ``Refused``
-    (``journal-newer``, ``journal-symlink``).  ``open_intents``, ``entry`` and ``body`` raise
-    ``Unavailable`` (``journal``) for what was changed since it was written: not to be acted upon.
+    A journal that is not there yet is empty; ``lock``, ``append``, ``pace`` and ``enqueue`` make
+    it, and nothing else leaves a trace.  Opening may raise ``Unavailable`` (``journal``) or
+    ``Refused`` (``journal-newer``, ``journal-symlink``).  ``open_intents``, ``entry`` and ``body``
+    raise ``DamagedJournal`` (``journal``) for what was changed since it was written, which is not
+    to be acted upon, and so does ``append`` where the end of the log was changed.
     """
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people to read; no password."""
+
+    def exists(self) -> bool:
+        """Whether there is one yet."""
 
     def lock(self, keys: Sequence[str], *, wait: float) -> AbstractContextManager[None]:
         """Hold the thread that *keys* name, against other threads and processes.
@@ -105,11 +135,23 @@ class Journal(Protocol):
         *wait* seconds.
         """
 
+    def check_lock(self) -> None:
+        """Make sure that the locks which this thread of execution took still keep others out.
+
+        To be called right before a request that writes.  Raises ``Unavailable`` (``lock-lost``).
+        """
+
     def append(self, record: Record, *, replaced: str | None = None) -> AuditRef:
-        """Add an entry, durably, with the exact body that is about to be or was *replaced*."""
+        """Add an entry, durably, with the exact body that is about to be or was *replaced*.
+
+        An intent is refused, as by ``check_lock``, when the thread's lock was lost.
+        """
 
     def open_intents(self, keys: Sequence[str] | None = None) -> list[Entry]:
         """Intents without outcome, oldest first; of these threads, or of all."""
+
+    def age(self, entry: Entry) -> float:
+        """How many seconds ago an open intent was appended, by the clock that all share."""
 
     def entry(self, seq: int) -> Entry | None:
         """One entry."""
@@ -142,10 +184,31 @@ class Journal(Protocol):
     def recall(self, key: str) -> str | None:
         """A small memory (who a token is, what surface a number is)."""
 
+    def recall_all(self, keys: Sequence[str]) -> dict[str, str]:
+        """Those of several small memories that there are, in one question."""
+
     def remember(self, key: str, value: str, *, wait: float | None = None) -> None:
         """Keep a small memory where there is a journal; who recalls must be able to do without.
 
         At most *wait* seconds are spent on waiting for whoever keeps the journal busy.
+        """
+
+    def enqueue(self, thread: str, order: str) -> int:
+        """Keep a write for later, durably; the answer is its id."""
+
+    def queued(self, keys: Sequence[str] | None = None) -> list[Queued]:
+        """The writes that wait, in order of id; of these threads, or of all."""
+
+    def dequeue(self, id: int) -> bool:  # noqa: A002 - the field's own name
+        """Take a write out of the queue, its text with it; false where it is gone already."""
+
+    def note(self, id: int, problem: str | None) -> None:  # noqa: A002 - the field's own name
+        """Keep why a queued write could not be delivered; None takes the note back."""
+
+    def set_aside(self) -> str:
+        """Put a damaged journal out of use, unchanged; the answer is what it is called now.
+
+        The next write makes a new one.
         """
 
     def close(self) -> None:

@@ -18,22 +18,34 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 
 from .. import clock
-from ..errors import Refused, Unavailable
+from ..errors import Refused
 from .private import make_folder
-from .trouble import explained
+from .trouble import explained, locked_out
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe of that name would keep us waiting
-_FIRST_PAUSE = 0.01
-_LONGEST_PAUSE = 0.1
+FIRST_PAUSE = 0.01
+LONGEST_PAUSE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Locks:
+    """Locks that are held: the files behind them, and where each has to be."""
+
+    files: tuple[tuple[FileIO, Path], ...]
+
+    def kept(self) -> bool:
+        """Whether they still keep others out: who cleared the files away let others in."""
+        return all(_is_at(file, path) for file, path in self.files)
 
 
 @contextmanager
-def hold(folder: Path, keys: Sequence[str], *, wait: float) -> Iterator[None]:
+def hold(folder: Path, keys: Sequence[str], *, wait: float) -> Iterator[Locks]:
     """Hold the locks of all *keys*, with files below *folder*, until the block ends.
 
     They are taken in sorted order, so that two holders never wait for each other.  Raises
@@ -41,27 +53,43 @@ def hold(folder: Path, keys: Sequence[str], *, wait: float) -> Iterator[None]:
     be used.
     """
     end = clock.monotonic() + wait
+    files = []
     with ExitStack() as held:
         for key in sorted(set(keys)):
-            held.enter_context(_wait_for(folder, key, end=end, wait=wait))
-        yield
+            file = held.enter_context(_wait_for(folder, key, end=end, wait=wait))
+            files.append((file, folder / _name(key)))
+        yield Locks(tuple(files))
+
+
+def marked(folder: Path, name: str) -> bool:
+    """Whether the folder carries this mark."""
+    return os.path.lexists(folder / name)
+
+
+def mark(folder: Path, name: str, there: bool) -> None:
+    """Leave a mark in the folder, or take it away; no key's file has such a name."""
+    if there:
+        _make(folder)
+        _opened(folder, name).close()
+    elif marked(folder, name):
+        (folder / name).unlink()
+
+
+def _name(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
 
 
 def _wait_for(folder: Path, key: str, *, end: float, wait: float) -> FileIO:
-    name = hashlib.sha256(key.encode()).hexdigest()
-    pause = _FIRST_PAUSE
+    name = _name(key)
+    pause = FIRST_PAUSE
     with explained(folder):
         _make(folder)
         while (file := _attempt(folder, name)) is None:
             left = end - clock.monotonic()
             if left <= 0:
-                raise Unavailable(
-                    "locked-out",
-                    f"another writer holds {key}, and {wait:.3g} s of waiting did not change that;"
-                    " try again when it has finished",
-                )
+                raise locked_out(key, wait)
             clock.sleep(min(pause, left))
-            pause = min(pause * 1.5, _LONGEST_PAUSE)
+            pause = min(pause * 1.5, LONGEST_PAUSE)
     return file
 
 

@@ -55,6 +55,7 @@ class Observation:
         """The first lines that were found, each once."""
         self._markers = {line: setup.contract.parse(line) for line in self.lines}
         self._selections: dict[str, Selection] = {}
+        self._why_not: dict[str, dict[int, str]] = {}
 
     def selection(self, line: str) -> Selection:
         """Who of those with one first line may speak, and who governs."""
@@ -154,12 +155,20 @@ class Observation:
             speaks = match.comment.id in trusted
             yield self._result(marker, match, trusted=speaks, body=bodies)
 
+    def _whys(self, line: str) -> dict[int, str]:
+        """Why each match that does not govern does not, by comment id."""
+        if line not in self._why_not:
+            extras = self.selection(line).extras
+            self._why_not[line] = {extra.id: extra.why for extra in extras}
+        return self._why_not[line]
+
     def _result(self, marker: Marker, match: Match, *, trusted: bool, body: bool) -> ReadResult:
         selection = self.selection(marker.text)
         return described(
             marker,
             match.comment,
             trusted=trusted,
+            why=self._whys(marker.text).get(match.comment.id),
             extras=selection.extras if match is selection.governing else (),
             astray=self._astray(marker),
             problems=self._problems(match, trusted=trusted),

@@ -141,7 +141,8 @@ class Api:
     def issue(self, thread: Thread) -> Issue:
         """The issue or pull request itself."""
         self._ours(thread.repo)
-        return self._read(links.issue_url(thread), wire.read_issue)
+        read = partial(wire.read_issue, number=thread.number)
+        return self._read(links.issue_url(thread), read)
 
     def viewer(self) -> Account | None:
         """The account behind the token: REST, or GraphQL for tokens that REST has no word for."""
@@ -163,9 +164,15 @@ class Api:
         return self._write("PATCH", url, body, partial(wire.read_comment, comment_id=comment_id))
 
     def delete(self, repo: Repo, comment_id: int) -> None:
-        """DELETE a comment; any success will do."""
+        """DELETE a comment; any success without a body will do."""
         url = links.comment_url(self._ours(repo), comment_id)
-        self._exchange(wire.writing("DELETE", url, self._connection.headers))
+        wire.read_nothing(*self._exchange(wire.writing("DELETE", url, self._connection.headers)))
+
+    def minimise(self, repo: Repo, node_id: str) -> None:
+        """Hide a comment as outdated; ``Denied`` where GraphQL says no, or is not there."""
+        url = links.graphql_url(self._ours(repo).api_url)
+        request = wire.minimising(url, self._connection.headers, node_id)
+        wire.read_minimised(*self._exchange(request))
 
     def _viewer_by_graphql(self) -> Account | None:
         url = links.graphql_url(self._connection.api_url)

@@ -86,6 +86,13 @@ def unreadable(request: Request, code: str, detail: str) -> MarkersError:
     return Broken(code, detail)
 
 
+def refused_by_graphql(response: Response, request: Request) -> MarkersError:
+    """What GraphQL would not do: it says so in a 200 with ``errors``, and nothing was done."""
+    return Denied(
+        "graphql", f"GitHub's GraphQL would not have it (errors: {said(response, request)})"
+    )
+
+
 def http_date(text: str | None) -> float | None:
     """An HTTP date in epoch seconds; None for anything else."""
     try:
@@ -200,7 +207,9 @@ def _gone(response: Response, request: Request, _now: float) -> MarkersError:
     )
 
 
-def _rejected(response: Response, request: Request, _now: float) -> MarkersError:
+def _rejected(response: Response, request: Request, now: float) -> MarkersError:
+    if not is_write(request):
+        return _other(response, request, now)  # there was nothing of ours in it to reject
     message = said(response, request)
     full, code, words = _REFUSALS[0]
     if full.search(message):

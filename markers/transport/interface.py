@@ -141,6 +141,9 @@ class Transport(Protocol):
     def delete(self, repo: Repo, comment_id: int) -> None:
         """DELETE a comment; ``Gone`` when it is not there."""
 
+    def minimise(self, repo: Repo, node_id: str) -> None:
+        """Hide a comment as outdated, through GraphQL; one that is hidden already stays so."""
+
 
 class Connection(Protocol):
     """A host and a token: hands out the view for one call."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..__about__ import __version__
 from ..codec import first_line
 from ..errors import MarkersError, Refused
 from ..model import Account, Comment, Surface
-from .failures import http_date, request_id, unreadable
+from .failures import http_date, refused_by_graphql, request_id, unreadable
 from .interface import Issue, Keep, Page, Request, Response, Stored
 from .links import Links, repo_id_of
 from .quoting import target, told
@@ -26,12 +26,18 @@ API_VERSION = "2022-11-28"
 """Of GitHub's REST API; an unknown version is answered 400."""
 
 VIEWER_QUERY = "{viewer{login databaseId}}"
+MINIMISE = (
+    "mutation($input:MinimizeCommentInput!)"
+    "{minimizeComment(input:$input){minimizedComment{isMinimized}}}"
+)
 
 LONGEST_NAME = 100
 """How much of an account's or app's name is kept, in characters; GitHub's own are far shorter."""
 LONGEST_URL = 2000
 
+_NODE_ID = re.compile(r"[\w=+/:-]{1,200}", re.ASCII)
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_LISTED = re.compile(r"/issues/([0-9]{1,18})/comments(?:\?|$)")
 
 
 class _Unlike(ValueError):
@@ -74,6 +80,12 @@ def writing(
     )
 
 
+def minimising(url: str, common: Mapping[str, str], node_id: str) -> Request:
+    """The mutation that hides a comment as outdated."""
+    wanted = {"subjectId": node_id, "classifier": "OUTDATED"}
+    return writing("POST", url, common, {"query": MINIMISE, "variables": {"input": wanted}})
+
+
 def read_page(
     response: Response, request: Request, number: int, links: Links, keep: Keep | None = None
 ) -> Page:
@@ -90,6 +102,7 @@ def read_page(
             for at, item in enumerate(data)
             if at == 0 or keep is None or keep(first_line(_body(item)))
         )
+        _require_of_thread(comments, request)
     except _Unlike as error:
         raise _incomplete(request, error) from error
     return Page(
@@ -120,11 +133,13 @@ def read_comment(response: Response, request: Request, comment_id: int | None = 
     return Stored(comment=comment, request_id=request_id(response, request), date=date)
 
 
-def read_issue(response: Response, request: Request) -> Issue:
-    """An issue or pull request."""
+def read_issue(response: Response, request: Request, number: int | None = None) -> Issue:
+    """An issue or pull request; it must be *number* where that is given."""
     data = _document(response, request)
     try:
         fields = _fields(data)
+        if number not in (None, _id(fields, "number")):
+            raise _Unlike(f"it is number {fields['number']}, not {number}")
         return Issue(
             number=_id(fields, "number"),
             surface=Surface.ISSUE if fields.get("pull_request") is None else Surface.PULL_REQUEST,
@@ -133,6 +148,13 @@ def read_issue(response: Response, request: Request) -> Issue:
         )
     except _Unlike as error:
         raise _incomplete(request, error) from error
+
+
+def read_nothing(response: Response, request: Request) -> None:
+    """The answer to a DELETE, which has no body: who says more is not GitHub."""
+    if response.body.strip():
+        kind = _kind(response, request)
+        raise unreadable(request, "not-github", f"{target(request)} answered with {kind}")
 
 
 def read_viewer(response: Response, request: Request) -> Account:
@@ -154,6 +176,20 @@ def read_graphql_viewer(response: Response, request: Request) -> Account:
         raise _incomplete(request, error) from error
 
 
+def read_minimised(response: Response, request: Request) -> None:
+    """That a comment is hidden now; what GraphQL refuses comes as 200 with ``errors``."""
+    data = _document(response, request)
+    try:
+        fields = _fields(data)
+        if fields.get("errors"):
+            raise refused_by_graphql(response, request)
+        answer = _fields(_fields(fields.get("data")).get("minimizeComment"))
+        if _fields(answer.get("minimizedComment")).get("isMinimized") is not True:
+            raise _Unlike("it does not say that the comment is hidden")
+    except _Unlike as error:
+        raise _incomplete(request, error) from error
+
+
 def _document(response: Response, request: Request) -> Any:
     """The JSON of a success."""
     try:
@@ -169,6 +205,15 @@ def _document(response: Response, request: Request) -> Any:
         raise unreadable(
             request, "not-github", f"{target(request)} answered with {kind} instead of JSON"
         ) from error
+
+
+def _require_of_thread(comments: Iterable[Comment], request: Request) -> None:
+    """A page of another thread is no page: something on the way mixes up its answers."""
+    asked = _LISTED.search(request.url)
+    for comment in comments:
+        number = comment.issue_url.rpartition("/")[2]
+        if asked is not None and number != asked[1]:
+            raise _Unlike(f"comment {comment.id} is of number {number[:20]}, not {asked[1]}")
 
 
 def _etag(response: Response) -> str | None:
@@ -228,6 +273,7 @@ def _comment(item: Any, request: Request) -> Comment:
         association=_name(association, request) or "",
         app=_slug(fields.get("performed_via_github_app"), request),
         minimized=fields["minimized"] not in (None, False) if "minimized" in fields else None,
+        node_id=_node_id(fields.get("node_id")),
     )
 
 
@@ -288,6 +334,11 @@ def _account(fields: Mapping[str, Any], key: str, request: Request) -> Account:
 
 def _slug(app: Any, request: Request) -> str | None:
     return _name(app.get("slug"), request) if isinstance(app, dict) else None
+
+
+def _node_id(value: Any) -> str | None:
+    """An opaque name that is only ever sent back; an odd one counts as missing."""
+    return value if isinstance(value, str) and _NODE_ID.fullmatch(value) else None
 
 
 def _name(value: Any, request: Request) -> str | None:

@@ -10,9 +10,9 @@ settles what an interrupted call left behind, ``amending`` changes one certain c
 from __future__ import annotations
 
 from .amending import amend
-from .order import Order
+from .order import Fold, Order
 from .protocol import write
 from .recovery import Settled, recover
 from .undoing import delete, restore
 
-__all__ = ["Order", "Settled", "amend", "delete", "recover", "restore", "write"]
+__all__ = ["Fold", "Order", "Settled", "amend", "delete", "recover", "restore", "write"]

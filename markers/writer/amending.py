@@ -21,7 +21,7 @@ from .drafting import draft
 from .following import follow
 from .order import Order
 from .protocol import in_rounds, told
-from .recovery import settle_thread
+from .queueing import first
 
 Pick = Callable[[Sequence[Comment]], Comment]
 """From the trusted matches, ascending by id, to the one to change; raises what it finds wrong."""
@@ -38,7 +38,7 @@ def amend(setup: Setup, order: Order, pick: Pick) -> WriteResult:
 
 def _amended(call: Call, pick: Pick) -> WriteResult:
     def once() -> WriteResult:
-        settle_thread(call)
+        first(call)
         return follow(call, planned_again(call, lambda: _attempt(call, pick)))
 
     return in_rounds(call, once)

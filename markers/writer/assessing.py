@@ -15,14 +15,16 @@ from ..steps import after
 from ..thread import FULL, NEARLY_FULL, Look, look, only
 from .call import Call
 from .drafting import draft
+from .ownership import require_heard
 from .settling import shape_of
 
 
 def observe(call: Call) -> Look:
     """Read the thread and prove its surface; who we are is asked beside it when that may matter."""
     glance, call.glance = call.glance, None
-    identify = shape_of(call) is Shape.UPSERT
+    identify = shape_of(call) is Shape.UPSERT or bool(call.setup.trust.distrusted)
     seen = glance or see(call, *markers_of(call), identify=identify)
+    require_heard(call)
     call.seen = seen
     call.surface = proved_surface(call, seen)
     if seen.total >= NEARLY_FULL:

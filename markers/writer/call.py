@@ -5,19 +5,17 @@ What may live here: composing results and records.  What may not: decisions and 
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ..clock import Deadline
-from ..codec import lines_of, normalise, sha256
-from ..errors import Denied, Incomplete, MarkersError, NotVerified, Unavailable, Unknown
+from ..codec import sha256
+from ..errors import Denied, MarkersError, Refused, Unavailable, Unknown
 from ..journal.interface import Journal, Kind, Record
 from ..memory import Memory
 from ..model import (
     Action,
     AuditRef,
-    Change,
     Comment,
     Extra,
     Reason,
@@ -28,9 +26,12 @@ from ..model import (
 from ..setup import Setup
 from ..thread import Look
 from ..transport.interface import Stored, Transport
+from .endings import change_of, not_followed, not_recorded, not_settled
 from .order import Landed, Order
 
 METHODS = ("GET", "POST", "PATCH", "DELETE")
+SUCCESSES = frozenset({Action.CREATED, Action.UPDATED, Action.POSTED, Action.DELETED})
+"""Ends of a request that changed something, and of nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ class Call:
         reason: Reason | None = None,
         after: str | None = None,
         above: int | None = None,
-        meant: Action | None = None,
+        meant: str | None = None,
         replaced: bool = False,
     ) -> AuditRef:
         """Append an audit entry; *target* is the comment as it was before."""
@@ -180,13 +181,14 @@ class Call:
     def intend(
         self,
         action: str,
-        meant: Action,
+        meant: str,
         *,
         target: Comment | None = None,
         after: str | None = None,
         above: int | None = None,
+        replaces: bool = True,
     ) -> None:
-        """Record what is about to be sent."""
+        """Record what is about to be sent, with the body that it *replaces*."""
         self.intent = self.record(
             Kind.INTENT,
             action,
@@ -194,7 +196,7 @@ class Call:
             after=after,
             above=above,
             meant=meant,
-            replaced=target is not None,
+            replaced=replaces and target is not None,
         )
 
     def conclude(
@@ -206,16 +208,25 @@ class Call:
         after: str | None = None,
         reason: Reason | None = None,
     ) -> AuditRef:
-        """Record what became of it, with the body that was replaced."""
-        ref = self.record(
-            Kind.OUTCOME,
-            action,
-            target=target,
-            comment_id=comment_id,
-            after=after,
-            reason=reason,
-            replaced=target is not None,
-        )
+        """Record what became of it, with the body that was replaced.
+
+        Raises ``NotVerified`` where a success cannot be recorded: it is not undone by that.
+        """
+        try:
+            ref = self.record(
+                Kind.OUTCOME,
+                action,
+                target=target,
+                comment_id=comment_id,
+                after=after,
+                reason=reason,
+                replaced=target is not None,
+            )
+        except Unavailable as error:
+            if action not in SUCCESSES or self.intent is None:
+                raise
+            result = self.result(Action.LANDED_UNVERIFIED, comment=target)
+            raise not_recorded(action, error, result) from error
         self.intent = None
         return ref
 
@@ -258,10 +269,11 @@ class Call:
         An outcome that is unknown stays an open intent: the next write or ``recover`` settles it.
         What this call has written is never said to be unwritten, whatever failed afterwards.
         """
-        if isinstance(error, Unavailable | Denied) and self.follows:
-            error = _not_followed(error, self.result(error.action, comment=self.stands))
-        elif isinstance(error, Unavailable | Denied) and self.landed and self.landed.ours:
-            error = _not_settled(error, self.result(error.action, comment=self.landed.comment))
+        unwritten = isinstance(error, Unavailable | Denied | Refused)
+        if unwritten and self.follows:
+            error = not_followed(error, self.result(error.action, comment=self.stands))
+        elif unwritten and self.landed and self.landed.ours:
+            error = not_settled(error, self.result(error.action, comment=self.landed.comment))
         known = error.result or self.result(error.action)
         ref = self.intent
         if not (isinstance(error, Unknown) and ref):
@@ -301,32 +313,3 @@ class Call:
     def _actor(self) -> str:
         me = self.memory.remembered_me()
         return f"{me.login} ({me.id})" if me else f"token:{self.transport.fingerprint}"
-
-
-def _not_settled(error: MarkersError, result: WriteResult) -> NotVerified:
-    detail = f"comment {result.comment_id} was written, but what follows a write failed: {error}"
-    return NotVerified("not-settled", detail, result=result)
-
-
-def _not_followed(error: MarkersError, result: WriteResult) -> Incomplete:
-    detail = (
-        f"comment {result.comment_id} stands, but the edit that belongs to it could not be made: "
-        f"{error}; run the same write again"
-    )
-    return Incomplete("not-followed", detail, result=result)
-
-
-def change_of(before: str, after: str) -> Change:
-    """The size of a change; a line that only moved counts as neither added nor removed."""
-    old, new = (Counter(_lines(text)) for text in (before, after))
-    return Change(
-        bytes_before=len(before.encode()),
-        bytes_after=len(after.encode()),
-        lines_added=(new - old).total(),
-        lines_removed=(old - new).total(),
-    )
-
-
-def _lines(text: str) -> list[str]:
-    normal = normalise(text)
-    return lines_of(normal) if normal else []

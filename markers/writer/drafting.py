@@ -18,7 +18,7 @@ from ..selection import Match, in_first_tier, is_mine
 from ..steps import Before, Pointed, Seen, before
 from ..validators import judge
 from .call import Call, Told
-from .delivery import current
+from .lost import current
 
 MADE = "in the comment as it would be"
 """Where something stands of which no line was handed over."""

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
 from ..model import Action, Comment, Family, Marker, Surface, Thread
+
+
+class Fold(StrEnum):
+    """What becomes of our own duplicates of an upsert, once the canonical holds the text."""
+
+    DELETE = "delete"
+    MINIMISE = "minimise"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +30,8 @@ class Order:
     """Hash of the body that must govern now, or ``absent``."""
     take_over: bool = False
     verify: str = "response"
-    fold_extras: bool = False
+    fold: Fold | None = None
+    """None leaves duplicates alone."""
     dry_run: bool = False
     command: str = "write"
     burst: str | None = None
@@ -32,6 +41,8 @@ class Order:
     revise: Callable[[str | None], str] | None = None
     """Makes the whole body from that of the comment that governs, instead of *payload*; pure, since
     it is asked again whenever that comment has changed.  It may raise ``Refused``."""
+    queue: bool = False
+    """Whether it may wait in the journal while GitHub is away."""
     always: bool = False
     """Whether a record is posted even if it says what the latest one says."""
 

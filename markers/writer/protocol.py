@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..errors import Limited, MarkersError, Unreachable
+from ..errors import Limited, MarkersError, Unavailable, Unreachable
 from ..model import WriteResult
 from ..setup import Setup
 from ..transport import retry
@@ -18,16 +18,27 @@ from .drafting import checked_candidate
 from .following import follow, foresee
 from .losers import let_go
 from .order import Landed, Order
-from .recovery import settle_thread
+from .queueing import first, is_away, put
 
 
 def write(setup: Setup, order: Order) -> WriteResult:
     """Persist one marker.
 
     Raises a ``MarkersError`` with ``result`` for every end but ``created``, ``updated``,
-    ``posted``, ``unchanged`` and (a dry run) ``planned``.
+    ``posted``, ``unchanged``, (a dry run) ``planned`` and (with ``order.queue``, where GitHub is
+    away) ``queued``.
     """
-    return told(Call.begin(setup, order), _write)
+    call = Call.begin(setup, order)
+    return told(call, _kept if order.queue else _write)
+
+
+def _kept(call: Call) -> WriteResult:
+    try:
+        return _write(call)
+    except Unavailable as error:
+        if not is_away(call, error):
+            raise
+        return put(call, error)
 
 
 def told(call: Call, work: Callable[[Call], WriteResult]) -> WriteResult:
@@ -65,10 +76,18 @@ def _locked(call: Call, work: Callable[[], WriteResult]) -> WriteResult:
 
 
 def _round(call: Call, given: str) -> WriteResult:
-    keep_own(call, settle_thread(call))
+    keep_own(call, first(call))
     return deliver(call, given)
 
 
 def keep_own(call: Call, landed: list[Landed]) -> None:
-    """Keep what interrupted calls have written of the call's own marker."""
+    """Keep what interrupted calls have written of the call's own marker.
+
+    What an earlier round of this call had to give way with has been settled as well.
+    """
+    if call.pending:
+        gone = {twin.id for twin in call.twins}
+        if call.landed is not None and call.landed.comment.id in gone:
+            call.landed = None
+        call.pending, call.twins = [], []
     call.recovered = [each for each in landed if each.marker == call.order.marker.text]

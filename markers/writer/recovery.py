@@ -11,14 +11,15 @@ from dataclasses import dataclass
 
 from .. import clock
 from ..codec import sha256
-from ..errors import MarkersError, Unavailable, Unknown
+from ..errors import Denied, MarkersError, Refused, Unavailable, Unknown
 from ..journal.interface import Entry, Record
 from ..model import Action, Comment, Family, Marker, Reason, Repo, Scope, Shape, Status, Thread
 from ..plan import Effect, effect_of_edit
 from ..setup import Setup
 from .call import Call
-from .delivery import current, remove, search
+from .lost import current, search
 from .order import Landed, Order
+from .removal import remove
 from .settling import winner_over
 
 LANDED = "landed"
@@ -71,11 +72,15 @@ def settle_thread(call: Call) -> list[Landed]:
                 f"an earlier write (journal entry {entry.seq}) has an unknown outcome and cannot "
                 f"be settled now: {error}; nothing was written",
             ) from error
-        if finding.outcome == LANDED and finding.comment and entry.record.action != "delete":
+        if finding.outcome == LANDED and finding.comment and entry.record.action in _TEXTS:
             meant = Action(entry.record.meant or Action.CREATED)
             marker = entry.record.marker
             landed.append(Landed(comment=finding.comment, marker=marker, action=meant))
     return landed
+
+
+_TEXTS = frozenset({"create", "edit"})
+"""The intents whose success is a text on GitHub."""
 
 
 def _recover_one(setup: Setup, entry: Entry) -> Settled:
@@ -121,7 +126,7 @@ def _settle(call: Call, entry: Entry) -> _Finding:
     _wait_until_settled(call, entry)
     finding = _FINDERS[entry.record.action](call, entry.record)
     if finding.outcome == TWIN and finding.comment:
-        remove(call, finding.comment)
+        finding = _without_twin(call, finding.comment)
     call.intent = entry.ref
     call.conclude(
         str(entry.record.meant) if finding.outcome in (LANDED, TWIN) else finding.outcome,
@@ -132,9 +137,19 @@ def _settle(call: Call, entry: Entry) -> _Finding:
     return finding
 
 
+def _without_twin(call: Call, twin: Comment) -> _Finding:
+    """Take a twin back; one that we may not delete has landed, and no write waits for it."""
+    try:
+        remove(call, twin)
+    except (Denied, Refused) as error:
+        call.conclude(error.action, comment_id=twin.id, reason=error.reason)
+        return _Finding(LANDED, twin)
+    return _Finding(TWIN, twin)
+
+
 def _wait_until_settled(call: Call, entry: Entry) -> None:
     """Give a request that may still be under way the time that GitHub gives it."""
-    wait = clock.epoch(entry.at) + call.setup.timing.settle - clock.now()
+    wait = call.setup.timing.settle - call.journal.age(entry)
     if wait > call.transport.deadline.remaining():
         raise Unavailable("deadline", f"it needs {wait:.0f} s more to be certain")
     if wait > 0:
@@ -173,10 +188,17 @@ def _find_delete(call: Call, record: Record) -> _Finding:
     return _Finding(NOT_LANDED, now) if now else _Finding(LANDED)
 
 
+def _find_minimise(call: Call, record: Record) -> _Finding:
+    """A server that does not say whether it is hidden counts as not: asking again does no harm."""
+    now = current(call, record.comment_id or 0)
+    return _Finding(LANDED if now and now.minimized else NOT_LANDED, now)
+
+
 _FINDERS: dict[str, Callable[[Call, Record], _Finding]] = {
     "create": _find_create,
     "edit": _find_edit,
     "delete": _find_delete,
+    "minimise": _find_minimise,
 }
 
 

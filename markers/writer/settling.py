@@ -6,6 +6,7 @@ What may live here: the looks after a write and what they show (design, section 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 from .. import clock
@@ -15,11 +16,12 @@ from ..model import Action, Comment, Shape
 from ..selection import Match, Selection, select
 from ..thread import Look, look, only
 from .call import Call
-from .delivery import Replan, current
+from .delivery import Replan
+from .lost import current
+from .readback import FIRST_PAUSE
 
 MARGIN = 60.0
 """Seconds before the observing look from which changes are listed: replicas lag."""
-FIRST_PAUSE = 0.5
 
 
 def is_young(call: Call, target: Comment, seen: Look) -> bool:
@@ -48,19 +50,30 @@ def require_listed(call: Call, own: Comment, later: Look) -> None:
 def await_listed(
     call: Call, owns: Mapping[int, Comment], seen: Look, markers: Sequence[str]
 ) -> Look:
-    """List what changed until the listing holds all of *owns*, or they have had their time."""
-    since = None if seen.pages > 1 or seen.date is None else seen.date - MARGIN
+    """List what changed until the listing holds all of *owns*, or they have had their time.
+
+    The last look begins no earlier than that, however long the ones before it took.
+    """
+    since = _since(owns, seen)
+    before = _without_past(seen, owns)
     give_up = clock.monotonic() + call.setup.timing.visible
     pause = FIRST_PAUSE
     while True:
         listed = look(call.transport, call.order.thread, only(*markers), since=since)
-        later = listed if since is None else seen.with_later(listed)
+        later = listed if since is None else before.with_later(listed)
         missing = [own for own in owns.values() if not _lists(later, own)]
-        late = clock.monotonic() >= give_up or call.transport.deadline.remaining() <= pause
+        late = listed.began >= give_up or call.transport.deadline.remaining() <= pause
         if not missing or late:
             return later
         clock.sleep(pause)
         pause = min(pause * 2, 4.0)
+
+
+def _since(owns: Mapping[int, Comment], seen: Look) -> float | None:
+    """From when on to list changes: what is adopted after a wait is older than the look before."""
+    if seen.pages > 1 or seen.date is None:
+        return None
+    return min(seen.date, *(clock.epoch(own.updated_at) for own in owns.values())) - MARGIN
 
 
 def rivals(call: Call, own: Comment, later: Look) -> Selection:
@@ -90,8 +103,21 @@ def shape_of(call: Call) -> Shape:
     return call.order.family.shape
 
 
+def _without_past(seen: Look, owns: Mapping[int, Comment]) -> Look:
+    """The look without what it saw of *owns* before they were written as they are now.
+
+    Times have whole seconds: a comment from before may look as new as what we made of it.
+    """
+
+    def holds(comment: Comment) -> bool:
+        own = owns.get(comment.id, comment)
+        return comment.updated_at > own.updated_at or sha256(comment.body) == sha256(own.body)
+
+    return replace(seen, matches=tuple(m for m in seen.matches if holds(m.comment)))
+
+
 def _lists(later: Look, own: Comment) -> bool:
-    """Whether the listing shows our write already, not the comment as it was before."""
+    """Whether the listing shows our write or what came after it."""
     return any(
         match.comment.id == own.id and match.comment.updated_at >= own.updated_at
         for match in later.matches

@@ -9,10 +9,11 @@ from ..setup import Setup
 from .assessing import observe, selection_of
 from .attempts import planned_again
 from .call import Call
-from .delivery import remove
 from .order import Order
 from .protocol import in_rounds, told, write
-from .recovery import marker_of, settle_thread
+from .queueing import first
+from .recovery import marker_of
+from .removal import remove
 
 
 def delete(setup: Setup, order: Order) -> WriteResult:
@@ -36,7 +37,7 @@ def _delete(call: Call) -> WriteResult:
 
 
 def _take_back(call: Call) -> WriteResult:
-    settle_thread(call)
+    first(call)
     selection = selection_of(call, observe(call))
     call.extras = selection.extras
     if selection.governing is None:
