@@ -264,3 +264,18 @@ def test_every_answer_has_words() -> None:
 def test_a_name_as_an_address() -> None:
     """An address is a value, and its parts stay hidden."""
     assert repr(Address({"password": "p"})) == "Address()"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://bot:1234/hidden@127.0.0.1",
+        "postgresql://bot:12?hidden@127.0.0.1/db",
+        "postgresql://bot:p\udcffhidden@127.0.0.1/db",
+    ],
+)
+def test_a_badly_spelled_password_is_not_shown(text: str) -> None:
+    """What stands behind an unescaped sign may be a password: it is refused unseen."""
+    with pytest.raises(Refused) as caught:
+        read(text)
+    assert "hidden" not in str(caught.value)

@@ -7,9 +7,10 @@ running it again goes on where it stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from typing import Any
 
 from ..errors import MarkersError, Refused
 from ..journal.interface import Journal, Queued
@@ -36,13 +37,17 @@ class Waiting:
 
     id: int
     at: str
-    repo: str
-    number: int
-    family: str
-    marker: str
+    repo: str | None
+    number: int | None
+    family: str | None
+    marker: str | None
     expect: str | None
     problem: str | None
     """Why it was not delivered when that was last tried."""
+
+
+DROP_SECONDS = 10.0
+"""How long to wait for whoever is delivering on the thread."""
 
 
 def _no_progress(_done: int) -> None:
@@ -73,27 +78,37 @@ def waiting(items: Iterable[Queued]) -> list[Waiting]:
 
 def waiting_hosts(journal: Journal) -> list[str]:
     """The REST APIs for which something is queued, in order of first mention."""
-    return list(dict.fromkeys(described(item.order)["api_url"] for item in journal.queued()))
+    named = (_said(item).get("api_url") for item in journal.queued())
+    return list(dict.fromkeys(each for each in named if each))
 
 
 def dropped(journal: Journal, item_id: int) -> Waiting | None:
     """Take one out of the queue; None where there is none."""
     found = next((item for item in journal.queued() if item.id == item_id), None)
-    if found is None or not journal.dequeue(item_id):
+    if found is None:
         return None
-    return _waiting(found)
+    with journal.lock([found.thread], wait=DROP_SECONDS):  # nobody is delivering it
+        return _waiting(found) if journal.dequeue(item_id) else None
 
 
 def _waiting(item: Queued) -> Waiting:
-    said = described(item.order)
+    said, problem = _said(item), item.problem
+    if not said:
+        problem = "it was queued by another version of this program"
     names = ("repo", "number", "family", "marker", "expect")
-    return Waiting(
-        id=item.id, at=item.at, problem=item.problem, **{name: said[name] for name in names}
-    )
+    return Waiting(id=item.id, at=item.at, problem=problem, **{n: said.get(n) for n in names})
+
+
+def _said(item: Queued) -> Mapping[str, Any]:
+    """What the order says; nothing where it is of a form that is not known here."""
+    try:
+        return described(item.order)
+    except Refused:
+        return {}
 
 
 def _is_for(item: Queued, setup: Setup) -> bool:
-    return bool(described(item.order)["api_url"] == setup.connection.api_url)
+    return bool(_said(item).get("api_url", setup.connection.api_url) == setup.connection.api_url)
 
 
 def _flushed(setup: Setup, items: Sequence[Queued]) -> Iterator[Delivery]:
@@ -103,7 +118,8 @@ def _flushed(setup: Setup, items: Sequence[Queued]) -> Iterator[Delivery]:
         call = Call.begin(setup, _order(setup, items[0]))
         in_rounds(call, partial(_all_first, call, done))
     except MarkersError as error:
-        yield from _stopped(items, done, error)
+        there = frozenset(item.id for item in setup.open_journal().queued())
+        yield from _stopped(items, done, there, error)
         return
     yield from (_delivery(item, done[item.id]) for item in items if item.id in done)
 
@@ -118,17 +134,21 @@ def _order(setup: Setup, item: Queued) -> Order:
 
 
 def _stopped(
-    items: Sequence[Queued], done: dict[int, WriteResult], error: MarkersError
+    items: Sequence[Queued],
+    done: dict[int, WriteResult],
+    there: frozenset[int],
+    error: MarkersError,
 ) -> Iterator[Delivery]:
+    """Tell of a thread that stopped; what is not *there* any more somebody else has delivered."""
     failed = False
     for item in items:
         if item.id in done:
             yield _delivery(item, done[item.id])
-            continue
-        action = Action.PLANNED if failed else _action_of(error)
-        reason = None if failed else _own(error).reason
-        failed = True
-        yield _delivery(item, _result(item, action, reason))
+        elif item.id in there:
+            action = Action.PLANNED if failed else _action_of(error)
+            reason = None if failed else _own(error).reason
+            failed = True
+            yield _delivery(item, _result(item, action, reason))
 
 
 def _own(error: MarkersError) -> MarkersError:
@@ -140,15 +160,12 @@ def _own(error: MarkersError) -> MarkersError:
 
 def _action_of(error: MarkersError) -> Action:
     """What became of the write that stopped the thread: its own end, where it had one."""
-    own = error.result
+    own = _own(error).result
     return own.action if isinstance(own, WriteResult) else error.action
 
 
 def _result(item: Queued, action: Action, reason: Reason | None) -> WriteResult:
-    try:
-        said = described(item.order)
-    except Refused:
-        said = {}
+    said = _said(item)
     return WriteResult(
         action=action,
         reason=reason,

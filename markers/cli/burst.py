@@ -74,7 +74,20 @@ def command(
             problems = error.problems if isinstance(error, Faulty) else ()
             known = BurstResult(action=error.action, reason=error.reason, problems=problems)
         return _failed(call, known, error)
-    return Answer(document=bursted(result), lines=_lines(result), warnings=_warnings(result))
+    return Answer(
+        document=bursted(result),
+        lines=_lines(result),
+        code=_code_of_queued(result),
+        warnings=_warnings(result),
+    )
+
+
+def _code_of_queued(result: BurstResult) -> int:
+    """A burst whose rest is queued is no success where what stands already is not as meant."""
+    from ..burst import Status
+
+    landed = any(entry.status is Status.LANDED_INCOMPLETE for entry in result.results)
+    return exits.INCOMPLETE if landed else exits.OK
 
 
 def _failed(call: Invocation, result: BurstResult, error: MarkersError) -> Answer:

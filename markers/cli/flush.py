@@ -44,12 +44,12 @@ def command(call: Invocation, /, watch: bool) -> Answer:
     """
     from .. import clock
 
-    done, pause = _once(call), FIRST_PAUSE
+    done, pause = _once(call, watch=watch), FIRST_PAUSE
     while watch and _may_still_go(done):
         call.on_wait(pause, "GitHub is away; trying again")
         clock.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE)
-        done = [each for each in done if _landed(each)] + _once(call)
+        done = [each for each in done if _landed(each)] + _once(call, watch=True)
     return Answer(
         document={"results": [delivered(each) for each in done]},
         lines=[_line(each) for each in done] or [call.no_journal or "nothing is queued"],
@@ -58,8 +58,8 @@ def command(call: Invocation, /, watch: bool) -> Answer:
     )
 
 
-def _once(call: Invocation) -> list[Delivery]:
-    """Flush host by host, each with the whole deadline."""
+def _once(call: Invocation, *, watch: bool) -> list[Delivery]:
+    """Flush host by host; who watches has the whole deadline for each thread and try."""
     from ..burst.flushing import flush, waiting_hosts
     from ..config import host
 
@@ -70,7 +70,7 @@ def _once(call: Invocation) -> list[Delivery]:
     with progress(call, len(call.journal.queued())) as on_entry:
         for api_url in wanted:
             setup = call.connect(host(call.settings, wanted=api_url))
-            found += flush(replace(setup, until=None), on_entry=on_entry)
+            found += flush(replace(setup, until=None) if watch else setup, on_entry=on_entry)
     return found
 
 
@@ -79,7 +79,7 @@ def _landed(each: Delivery) -> bool:
 
 
 def _may_still_go(done: Sequence[Delivery]) -> bool:
-    return any(each.action is Action.UNAVAILABLE for each in done)
+    return any(each.action in (Action.UNAVAILABLE, Action.UNKNOWN) for each in done)
 
 
 def _line(each: Delivery) -> str:

@@ -41,7 +41,7 @@ _PARTS = re.compile(
     r"postgres(?:ql)?://"
     r"(?:(?P<user>[^:@/?#\[\]]*)(?::(?P<password>[^@/?#]*))?@)?"
     r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._%-]*)(?::(?P<port>[0-9]{1,5}))?"
-    r"(?:/(?P<dbname>[^/?#]*))?(?:\?(?P<query>[^#]*))?",
+    r"(?:/(?P<dbname>[^/?#@]*))?(?:\?(?P<query>[^#@]*))?",
     re.IGNORECASE,
 )
 
@@ -95,7 +95,7 @@ def _pairs(query: str) -> list[tuple[str, str]]:
 def _plain(text: str) -> str:
     try:
         plain = unquote_to_bytes(text).decode()
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise _unread("what stands behind its % signs is not UTF-8") from None
     if not plain.isprintable():
         raise _unread("it has characters that cannot be seen")

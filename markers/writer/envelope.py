@@ -17,12 +17,13 @@ FORM = 1
 """Goes up when a document changes its meaning; a program refuses what it does not know."""
 
 
-def packed(order: Order) -> str:
-    """The order as JSON; a body that is made from what governs cannot be kept."""
+def packed(order: Order, account: str) -> str:
+    """The order as JSON, with whose it is; a body made from what governs cannot be kept."""
     thread = order.thread
     return json.dumps(
         {
             "form": FORM,
+            "account": account,
             "api_url": thread.repo.api_url,
             "repo": thread.repo.slug,
             "number": thread.number,

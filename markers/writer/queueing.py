@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..codec import sha256
 from ..errors import (
     Denied,
     Limited,
@@ -19,17 +20,20 @@ from ..errors import (
     Unknown,
     Unreachable,
 )
-from ..journal.interface import Queued
+from ..journal.interface import Kind, Queued
 from ..model import Action, Reason, WriteResult
 from .attempts import deliver
 from .call import Call
 from .drafting import checked_candidate
-from .envelope import packed, unpacked
+from .envelope import described, packed, unpacked
 from .following import follow
 from .losers import let_go
 from .order import Landed
 from .recovery import settle_thread
 
+SEARCHED = 2_000
+"""How many of the newest journal entries are searched for a delivery that was interrupted."""
+_LANDED = frozenset({Action.CREATED, Action.UPDATED, Action.POSTED})
 Told = Callable[[Queued, WriteResult], None]
 """Told of each queued write that was delivered."""
 
@@ -50,7 +54,9 @@ def put(call: Call, error: MarkersError) -> WriteResult:
 
     What it expects stays what it expected when it was queued.
     """
-    waiting = call.journal.enqueue(call.order.thread.key(), packed(call.order))
+    # The repository's id, once it is known, outlives a renaming.
+    thread = call.memory.names()[-1]
+    waiting = call.journal.enqueue(thread, packed(call.order, _account(call)))
     detail = f"queued as {waiting}: {error}; `persist-marker flush` delivers it"
     reason = Reason(code=error.reason.code, detail=detail)
     ref = call.conclude(Action.QUEUED, after=call.body, reason=reason)
@@ -73,6 +79,7 @@ def _delivered(call: Call, item: Queued, landed: list[Landed]) -> WriteResult:
     """Deliver one; it leaves the queue once it stands."""
     try:
         order = unpacked(item.order, call.setup.contract)
+        _require_own(call, item)
     except MarkersError as error:
         call.journal.note(item.id, error.reason.detail)
         raise _blocked(item, error) from error
@@ -80,16 +87,62 @@ def _delivered(call: Call, item: Queued, landed: list[Landed]) -> WriteResult:
     own = Call(setup=call.setup, order=one, transport=call.transport, companion=call)
     own.recovered = [each for each in landed if each.marker == order.marker.text]
     try:
-        result = follow(own, deliver(own, checked_candidate(own)))
+        given = checked_candidate(own)
+        result = _left(own, item, given) or follow(own, deliver(own, given))
     except (Limited, Unreachable) as error:
         let_go(own, error)
         raise
     except MarkersError as error:
         failed = own.failure(error)
         call.journal.note(item.id, failed.reason.detail)
-        raise _blocked(item, failed) from error
+        raise _blocked(item, failed) from failed
     call.journal.dequeue(item.id)
     return result
+
+
+def _left(own: Call, item: Queued, given: str) -> WriteResult | None:
+    """The result of a write whose text has landed since it was queued, whatever stands there now.
+
+    Its delivery was interrupted before it left the queue: to send it again could put it over what
+    came after it.
+    """
+    comment_id = _landed_since(own, item, sha256(given))
+    if comment_id is None:
+        return None
+    return replace(own.result(Action.UNCHANGED, body=given), comment_id=comment_id)
+
+
+def _landed_since(own: Call, item: Queued, wanted: str) -> int | None:
+    """The comment that the journal says this text has become since it was queued."""
+    names, marker = own.memory.names(), own.order.marker.text
+    meant: set[int] = set()
+    for entry in own.journal.latest(SEARCHED):
+        record = entry.record
+        if record.marker != marker or record.thread not in names or entry.at < item.at:
+            continue
+        if record.kind is Kind.INTENT and record.sha256_after == wanted:
+            meant.add(entry.seq)
+        elif record.intent in meant and record.action in _LANDED and record.comment_id:
+            return record.comment_id
+    return None
+
+
+def _account(call: Call) -> str:
+    """Whose write it is: the account where it is known, else the token."""
+    me = call.memory.remembered_me()
+    return f"user:{me.id}" if me else f"token:{call.transport.fingerprint}"
+
+
+def _require_own(call: Call, item: Queued) -> None:
+    """Refuse to deliver in another account's name: its words would be ours."""
+    whose = str(described(item.order).get("account", ""))
+    kind, _, name = whose.partition(":")
+    me = call.memory.me() if kind == "user" else None
+    ours = str(me.id) if me else call.transport.fingerprint if kind == "token" else None
+    if ours != name:
+        raise Refused(
+            "queued-by-another", f"it was queued by another account ({whose}): use its token"
+        )
 
 
 def _blocked(item: Queued, error: MarkersError) -> MarkersError:
@@ -107,6 +160,4 @@ def _blocked(item: Queued, error: MarkersError) -> MarkersError:
         kind = Unavailable
     elif isinstance(error, Denied):
         kind = Denied
-    blocked = kind("queued-first", detail)
-    blocked.result = error.result
-    return blocked
+    return kind("queued-first", detail)
