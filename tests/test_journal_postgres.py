@@ -161,8 +161,18 @@ class TestRoundTrips:
     """What a far server costs."""
 
     def test_each_step_of_a_write(self, far, trips):
-        """Facts, lock (with what is asked next), turn, intent, outcome, unlock: one trip each."""
+        """Facts, lock (with what is asked next), turn, intent, outcome, unlock: one trip each.
+
+        On a busy machine the server may answer the first half of what was sent at once before the
+        second half has passed the counter: the least of some writes is what a write takes.
+        """
         far.append(outcome(99))
+        writes = [self.trips_of_a_write(far, trips) for _ in range(5)]
+        assert [min(steps) for steps in zip(*writes, strict=True)] == [1, 1, 0, 0, 1, 1, 0, 1, 1]
+
+    @staticmethod
+    def trips_of_a_write(far, trips) -> list[int]:
+        """Round trips of each step of one write."""
         counts = []
 
         def step(act: Callable[[], Any]) -> Any:
@@ -181,7 +191,7 @@ class TestRoundTrips:
         step(far.check_lock)
         step(lambda: far.append(outcome(seq), replaced="old"))
         step(lambda: held.__exit__(None, None, None))
-        assert counts == [1, 1, 0, 0, 1, 1, 0, 1, 1]
+        return counts
 
     def test_what_came_along_is_never_old(self, journal, another):
         """What was answered with the lock holds until the next change, and is used once."""
