@@ -110,7 +110,7 @@ def test_judging_many_blocks_takes_linear_time(row: str) -> None:
         begun = process_time()
         assert told(text, family)
         taken[size] = process_time() - begun
-    assert taken[64_000] < 12 * taken[16_000] + 0.2
+    assert taken[64_000] < 12 * taken[16_000] + 1.0
 
 
 RECORDED = Path(os.environ.get("RECORDED_DIR", "/nonexistent")) / "agent-orchestra"

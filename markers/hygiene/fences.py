@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_WORK = 500_000
 """Levels times lines that the parser may have to look at; it looks at each line on each level."""
 _OPENING = re.compile(r">|[-*+](?=[ \t])|[0-9]+[.)](?=[ \t])")
-_CONTAINERS = re.compile(r"^[ \t]*+(?:(?:>|[-*+](?=[ \t])|[0-9]{1,9}[.)](?=[ \t]))[ \t]*+)++", re.M)
+_CONTAINERS = re.compile(r"^[ \t]*+(?:(?:>|[-*+](?=[ \t])|[0-9]{1,9}[.)](?=[ \t]))[ \t]*+)+", re.M)
 
 
 @dataclass(frozen=True, slots=True)

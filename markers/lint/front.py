@@ -24,7 +24,7 @@ class _Kind:
 _KINDS = {
     "---": _Kind(
         end=re.compile(r"(?:---|\.\.\.)[ \t]*"),
-        key=re.compile(r"[\w\"'$](?:[^:]|:(?![ \t]|\Z))*+:(?:[ \t].*)?"),
+        key=re.compile(r"[\w\"'$](?:[^:]|:(?![ \t]|\Z))*:(?:[ \t].*)?"),
         more=re.compile(r"(?:[ \t]|-[ \t]|-\Z|[\]}]).*"),
     ),
     "+++": _Kind(

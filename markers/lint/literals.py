@@ -19,9 +19,9 @@ from .mending import Effort, Literal, edits
 from .page import Page
 
 # From the opening to the closing on the same line, or to the end of the line or another opening.
-_WHOLE = re.compile(r"<!--(?:[^<\r\n-]++|(?!<!--|-->)[<-])*+(?:-->)?")
+_WHOLE = re.compile(r"<!--(?:[^<\r\n-]++|(?!<!--|-->)[<-])*(?:-->)?")
 # The same up to a backtick: inline code that holds an opening alone ends there.
-_HEAD = re.compile(r"<!--(?:[^<`\r\n-]++|(?!<!--|-->)[<-])*+(?:-->)?")
+_HEAD = re.compile(r"<!--(?:[^<`\r\n-]++|(?!<!--|-->)[<-])*(?:-->)?")
 
 
 def literals(page: Page, contract: Known, effort: Effort) -> Iterator[Finding]:

@@ -31,7 +31,7 @@ _TEXTUAL = re.compile(
 """Elements in which HTML knows no comments and no other elements."""
 
 _COMMENT = re.compile("<!--.*?-->", re.DOTALL)
-_TAG = re.compile(r"""<[a-z/!?](?:[^"'<>]++|"[^"]*+"|'[^']*+')*+>""", re.IGNORECASE)
+_TAG = re.compile(r"""<[a-z/!?](?:[^"'<>]++|"[^"]*+"|'[^']*+')*>""", re.IGNORECASE)
 _TAG_START = re.compile("<[a-z/!?]", re.IGNORECASE)
 _INSIDE = r"(?:(?!<!--|-->).)*"
 _LITERAL = re.compile(rf"<!--({_INSIDE}{MARK}{_INSIDE})(?:-->)?")

@@ -24,7 +24,7 @@ SLICE_ID = "slice_comment_id"
 _ID = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 _SLICE_LINE = re.compile(rf"[ \t]*+{SLICE_ID}:[ \t]*+([0-9]++)[ \t]*+", re.ASCII)
 _LEDGER_LINE = re.compile(
-    rf"[ \t]*+(?:(?:[-+*>]|[0-9]++[.)])[ \t]*+)*+<!--[ \t]*+{LEDGER_REF.name}\b", re.IGNORECASE
+    rf"[ \t]*+(?:(?:[-+*>]|[0-9]++[.)])[ \t]*+)*<!--[ \t]*+{LEDGER_REF.name}\b", re.IGNORECASE
 )
 
 
