@@ -7,7 +7,6 @@ import re
 import shlex
 import stat
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 import yaml
 from checking import CONTRACT
 from command_line import Shell, shell
-from test_readme import steps
+from test_readme import replay
 
 from markers.errors import Refused
 from markers.lint import Options, decode, lint
@@ -417,18 +416,7 @@ PAGE = (ROOT / "docs/lint.md").read_text(encoding="utf-8")
 def test_session_of_the_page_is_true(shell: Shell) -> None:
     """Each command of docs/lint.md, run in its order, prints what stands below it."""
     (session,) = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
-    path = os.pathsep.join((str(Path(sys.executable).parent), shell.env["PATH"]))
-    for command, printed in steps(session):
-        ran = subprocess.run(
-            ["/bin/sh", "-c", command],
-            cwd=shell.top,
-            env={**shell.env, "PATH": path},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=30,
-        )
-        assert ran.stdout.rstrip() == printed.rstrip(), command
+    replay(shell, session)
 
 
 def test_page_names_every_code() -> None:

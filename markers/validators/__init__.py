@@ -17,13 +17,11 @@ from ..body import Body
 from ..contract import Contract
 from ..contract.names import VALIDATORS
 from ..model import Family, Marker
-from ..payload.problems import MORE, Problem
+from ..payload.problems import MORE, MOST, Problem
 from .interface import Case, Validator
 
 __all__ = ["Case", "Problem", "judge"]
 
-MOST = 50
-"""How many problems are told of one comment."""
 # With what a block can begin: spares asking the whole contract about each line of prose.
 _BEGINS_A_BLOCK = re.compile(r"<!--|[A-Za-z_-]+:[ \t]*\Z")
 
