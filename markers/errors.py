@@ -4,6 +4,7 @@
 
     MarkersError
     ├── Usage            flags or environment are malformed            (click's own exit code)
+    ├── Failed           a local store cannot be used                  (failed)
     ├── Refused          a check said no before any write              (refused)
     │   ├── Invalid      a payload breaks rules of its family: all of them
     │   └── Rejected     the server found the body itself wrong (422)  (refused)
@@ -102,6 +103,12 @@ class Usage(MarkersError):
     """A flag or an environment variable is malformed: nothing was looked at."""
 
     action = Action.REFUSED
+
+
+class Failed(MarkersError):
+    """A local store cannot be read, locked or written: what was there is there still."""
+
+    action = Action.FAILED
 
 
 class Refused(MarkersError):

@@ -68,6 +68,7 @@ class Action(StrEnum):
     PLANNED = "planned"
     QUEUED = "queued"
     DELETED = "deleted"
+    FAILED = "failed"
     REFUSED = "refused"
     CONFLICT = "conflict"
     LANDED_UNVERIFIED = "landed-unverified"

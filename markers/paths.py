@@ -126,12 +126,16 @@ def locate(path: str | os.PathLike[str], roots: Roots, *, cwd: Path) -> Place:
 
 
 @contextmanager
-def walked(place: Place, parts: tuple[str, ...]) -> Iterator[int]:
-    """Yield the descriptor of the directory *parts* below the root, reached part by part."""
-    at = _step(place, str(place.root), None)
+def walked(place: Place, parts: tuple[str, ...], *, create: bool = False) -> Iterator[int]:
+    """Yield the descriptor of the directory *parts* below the root, reached part by part.
+
+    With *create*, directories that are missing are made, for their owner alone.
+    """
+    step = _made if create else _step
+    at = step(place, str(place.root), None)
     try:
         for part in parts:
-            following = _step(place, part, at)
+            following = step(place, part, at)
             os.close(at)
             at = following
         yield at
@@ -144,6 +148,19 @@ def _step(place: Place, name: str, at: int | None) -> int:
         return os.open(name, _DIRECTORY, dir_fd=at)
     except OSError as error:
         raise _explained(place, name, at, error) from None
+
+
+def _made(place: Place, name: str, at: int | None) -> int:
+    try:
+        if at is None:
+            os.makedirs(name, mode=0o700, exist_ok=True)  # noqa: PTH103 - paired with dir_fd below
+        else:
+            os.mkdir(name, 0o700, dir_fd=at)
+    except FileExistsError:
+        pass  # whatever it is: opening it tells
+    except OSError as error:
+        raise _explained(place, name, at, error) from None
+    return _step(place, name, at)
 
 
 def _explained(place: Place, name: str, at: int | None, error: OSError) -> Refused:

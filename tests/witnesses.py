@@ -43,6 +43,7 @@ WITNESSES = {
         lambda: shutil.which("node") is not None and EMULATE.is_file(),
         "install node and npm, then run 'scripts/witnesses.sh again'",
     ),
+    "flock": Witness(lambda: shutil.which("flock") is not None, "install util-linux"),
     # Elsewhere Go's own reading of SSL_CERT_FILE is missing, and the private authority with it.
     "gh": Witness(
         lambda: shutil.which("gh") is not None and sys.platform == "linux",

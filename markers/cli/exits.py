@@ -30,6 +30,7 @@ CODES = MappingProxyType(
         Action.PLANNED: OK,
         Action.QUEUED: OK,
         Action.DELETED: OK,
+        Action.FAILED: FOUND,
         Action.REFUSED: 3,
         Action.CONFLICT: 4,
         Action.LANDED_UNVERIFIED: INCOMPLETE,

@@ -1,0 +1,198 @@
+"""The one engine over all stores: who may read what, who may write what, and when it is written.
+
+What may live here: versions, broken files, ownership of fields, write-on-change.  What may not: the
+form of one store (its own module), bytes and locks (``files``, ``locks``).
+
+The rules (stores, "How the five fit one model"): a reader that meets a newer version or a shape
+that it does not know has no usable state and touches nothing; the owner refuses a newer version and
+never downgrades it; of a broken file a copy is kept before the owner starts anew, where the store
+allows that at all.  Nothing is ever written after a failed read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Generic, Protocol, TypeVar
+
+from ..errors import Failed, MarkersError, Refused, echo
+from ..model import Action
+from .declared import OnBroken, Path, Store, matches
+from .files import Held, StateFile
+
+T = TypeVar("T")
+
+
+class Broken(ValueError):
+    """The bytes are not what the store holds; the message says why."""
+
+
+class Codec(Protocol[T]):
+    """The form of one store: bytes to a value and back, all pure."""
+
+    def load(self, data: bytes) -> T:
+        """Read the file; raises ``Broken``."""
+
+    def dump(self, value: T) -> bytes:
+        """Write it, with every byte that nobody touched as it was."""
+
+    def fresh(self) -> T:
+        """What the owner begins with where there is no file."""
+
+    def version(self, value: T) -> int | None:
+        """The version that it states; None where it states none.  Raises ``Broken``."""
+
+    def fields(self, value: T) -> Mapping[Path, Any]:
+        """All that it says, by field, as far as a change of it matters."""
+
+
+class Condition(StrEnum):
+    """How a file was found."""
+
+    MISSING = "missing"
+    USABLE = "usable"
+    NEWER = "newer"
+    BROKEN = "broken"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen(Generic[T]):
+    """What a reader sees; without a *value* there is no usable prior state."""
+
+    condition: Condition
+    value: T | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Updated(Generic[T]):
+    """What a change has come to."""
+
+    value: T
+    action: Action
+    """``created``, ``updated`` or ``unchanged``."""
+    warnings: tuple[str, ...] = ()
+    kept: str | None = None
+    """The copy of a broken file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cabinet(Generic[T]):
+    """One store's file, read and written by the store's rules."""
+
+    store: Store
+    codec: Codec[T]
+    file: StateFile
+
+    def look(self) -> Seen[T]:
+        """Read as a reader does: never raises for what is there, writes nothing."""
+        try:
+            data = self.file.read()
+        except MarkersError as error:
+            return Seen(condition=Condition.UNREADABLE, why=error.reason.detail)
+        if data is None:
+            return Seen(condition=Condition.MISSING, why=f"{self.file} does not exist")
+        return self._judged(data)
+
+    def update(
+        self, change: Callable[[T], T], *, writer: str | None = None, touch: bool = False
+    ) -> Updated[T]:
+        """Read, change and write under the lock; *change* is pure and may raise.
+
+        A change of nothing but volatile fields is not written unless *touch*.  Raises ``Failed``
+        (``state-...``), ``Refused`` (``state-newer``, ``state-broken``, ``state-field``) and
+        ``Unavailable`` (``state-locked``); nothing was written then.
+        """
+        warnings: list[str] = []
+        with self.file.held(warnings.append) as held:
+            data = held.read()
+            before, kept = self._owned(data, held, warnings)
+            after = change(before)
+            self._require_own(before, after, writer)
+            written = self.codec.dump(after)
+            action = self._action(data, before, after, written, kept, touch=touch)
+            if action is not Action.UNCHANGED:
+                held.write(written)
+        return Updated(
+            value=after if action is not Action.UNCHANGED else before,
+            action=action,
+            warnings=tuple(warnings),
+            kept=kept,
+        )
+
+    def _judged(self, data: bytes) -> Seen[T]:
+        try:
+            value = self.codec.load(data)
+            version = self.codec.version(value)
+        except Broken as error:
+            return Seen(condition=Condition.BROKEN, why=f"{self.file}: {error}")
+        if version is not None and version not in self.store.accepts:
+            known = ", ".join(map(str, sorted(self.store.accepts)))
+            why = f"{self.file} is of version {version}; this program knows {known}"
+            return Seen(condition=Condition.NEWER, why=why)
+        return Seen(condition=Condition.USABLE, value=value)
+
+    def _owned(self, data: bytes | None, held: Held, warnings: list[str]) -> tuple[T, str | None]:
+        """What the owner works on, and the copy of what it could not read."""
+        if data is None:
+            return self.codec.fresh(), None
+        seen = self._judged(data)
+        if seen.value is not None:
+            return seen.value, None
+        if seen.condition is Condition.NEWER:
+            raise Refused("state-newer", f"{seen.why}; it is not downgraded: upgrade this program")
+        if self.store.on_broken is OnBroken.REFUSE:
+            raise Refused("state-broken", f"{seen.why}; mend or remove it: nothing was written")
+        kept = held.keep_copy(data, "corrupt")
+        warnings.append(f"{seen.why}; started anew, the old file is kept as {kept}")
+        return self.codec.fresh(), kept
+
+    def _require_own(self, before: T, after: T, writer: str | None) -> None:
+        if writer is None or writer not in self.store.writers:
+            return
+        own = self.store.writers[writer]
+        for path in self._changed(before, after):
+            if not any(matches(pattern, path) for pattern in own):
+                what = f"{'.'.join(path)} of {self.file}"
+                raise Refused("state-field", f"{echo(what)} is not for {echo(writer)} to change")
+
+    def _changed(self, before: T, after: T) -> list[Path]:
+        old, new = self.codec.fields(before), self.codec.fields(after)
+        absent = object()
+        return [
+            path
+            for path in {**old, **new}
+            if old.get(path, absent) != new.get(path, absent)
+            or type(old.get(path)) is not type(new.get(path))
+        ]
+
+    def _action(
+        self,
+        data: bytes | None,
+        before: T,
+        after: T,
+        written: bytes,
+        kept: str | None,
+        *,
+        touch: bool,
+    ) -> Action:
+        if data is None:
+            return Action.CREATED
+        volatile = self.store.volatile
+        changed = [
+            path
+            for path in self._changed(before, after)
+            if not any(matches(pattern, path) for pattern in volatile)
+        ]
+        if kept or changed or (touch and written != data):
+            return Action.UPDATED
+        return Action.UNCHANGED
+
+
+def require_usable(seen: Seen[T], file: StateFile) -> T:
+    """The value; raises ``Failed`` (``state-...``) where there is none to use."""
+    if seen.value is None:
+        raise Failed(f"state-{seen.condition}", seen.why or f"{file} holds nothing usable")
+    return seen.value
