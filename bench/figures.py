@@ -11,10 +11,12 @@ from .bursts import figures_of_bursts
 from .journals import figures_of_journals
 from .judging import figures_of_judging
 from .linting import figures_of_linting
+from .notes import EVENT, LINES, project
 from .page import Figure, figures, mib, ms, requests, table
 from .stats import interleaved, paired_ratio, spread
+from .stores import figures_of_stores
 from .tools import COMMAND, OURS, TOOLS
-from .upserts import Case, Track, Upsert
+from .upserts import Case, Track, Upsert, WrongEnd
 
 TIMES = 5
 SIZES = (10, 100, 1000, 2400)
@@ -54,6 +56,7 @@ def promises(track: Track) -> str:
             *figures_of_bursts(track),
             *figures_of_linting(),
             *figures_of_judging(),
+            *figures_of_stores(),
             *figures_of_journals(),
         ]
     )
@@ -113,9 +116,19 @@ def _starts(track: Track) -> list[Figure]:
     def upsert() -> float:
         return track.upsert(OURS, Case(comments=10)).run.wall
 
+    at = project(track.scratch)
+
+    def hook() -> float:
+        done = track.plain(COMMAND, "hook", "user-prompt-submit", cwd=at, stdin=EVENT)
+        if not done.out:
+            raise WrongEnd(f"the hook showed nothing: {done.err}")
+        return done.wall
+
     return [
         _ratio("`persist-marker --version`", wall(COMMAND, "--version"),
                "`python -c pass`", wall(python, "-c", "pass"), 5),
+        _ratio(f"`persist-marker hook user-prompt-submit` on {LINES} lines", hook,
+               "`python -c pass`", wall(python, "-c", "pass"), 6),
         _ratio("a whole cold upsert on loopback, 10 comments, 0 ms", upsert,
                '`python -c "import httpx"`', wall(python, "-c", HTTPX), 3),
     ]  # fmt: skip

@@ -5,18 +5,12 @@ The figure comes from a process of its own, since the one that measures stays sm
 
 from __future__ import annotations
 
-import os
-import sys
-import time
-from pathlib import Path
 from statistics import median
 
-from .measure import run
+from .inside import seconds_of, tell
 from .page import Figure, ms
 from .stats import spread
-from .upserts import WrongEnd
 
-ROOT = Path(__file__).parents[1]
 SIZE = 200_000
 BAR = 0.15
 TIMES = 9
@@ -47,10 +41,7 @@ DECISION = """\
 
 def figures_of_judging() -> list[Figure]:
     """An engagement record of 200 kB; imports and the reading of the contract do not count."""
-    done = run([sys.executable, "-m", "bench.judging"], env=os.environ, cwd=str(ROOT))
-    if done.code != 0:
-        raise WrongEnd(f"judging: exit {done.code}\n{done.err[-2000:]}")
-    took = [float(line) for line in done.out.split()]
+    took = seconds_of("judging")
     return [
         Figure(
             what="an engagement record of 200 kB, validated in process",
@@ -79,13 +70,11 @@ def main() -> None:
 
     text, contract = record(), load()
     marker = codec.derive(contract.family("engagement-record"), 12, {"phase": "plan"})
-    for nth in range(TIMES + 1):
-        began = time.perf_counter()
-        found = judge(text, marker, contract)
-        took = time.perf_counter() - began
-        assert not found  # noqa: S101 - what is measured is a record with which nothing is wrong
-        if nth:
-            sys.stdout.write(f"{took}\n")
+
+    def act(_nth: int) -> None:
+        assert not judge(text, marker, contract)  # noqa: S101 - what is measured is a record with which nothing is wrong
+
+    tell(TIMES, act)
 
 
 if __name__ == "__main__":

@@ -5,18 +5,12 @@ The figure comes from a process of its own, since the one that measures stays sm
 
 from __future__ import annotations
 
-import os
-import sys
-import time
-from pathlib import Path
 from statistics import median
 
-from .measure import run
+from .inside import seconds_of, tell
 from .page import Figure, ms
 from .stats import spread
-from .upserts import WrongEnd
 
-ROOT = Path(__file__).parents[1]
 SIZE = 2**20
 BAR = 1.0
 TIMES = 5
@@ -38,10 +32,7 @@ printf 'an example, 1 < 2\\n'
 
 def figures_of_linting() -> list[Figure]:
     """1 MB of Markdown without a marker; imports and the reading of the contract do not count."""
-    done = run([sys.executable, "-m", "bench.linting"], env=os.environ, cwd=str(ROOT))
-    if done.code != 0:
-        raise WrongEnd(f"linting: exit {done.code}\n{done.err[-2000:]}")
-    took = [float(line) for line in done.out.split()]
+    took = seconds_of("linting")
     return [
         Figure(
             what="1 MB of prose without a marker, linted in process",
@@ -58,13 +49,11 @@ def main() -> None:
     from markers.lint import Options, lint
 
     text, contract = PARAGRAPH * (SIZE // len(PARAGRAPH) + 1), load()
-    for nth in range(TIMES + 1):
-        began = time.perf_counter()
-        found = lint(text, contract, Options(survival=True))
-        took = time.perf_counter() - began
-        assert not found  # noqa: S101 - what is measured is that nothing is there
-        if nth:
-            sys.stdout.write(f"{took}\n")
+
+    def act(_nth: int) -> None:
+        assert not lint(text, contract, Options(survival=True))  # noqa: S101 - what is measured is that nothing is there
+
+    tell(TIMES, act)
 
 
 if __name__ == "__main__":

@@ -66,10 +66,10 @@ class Track:
             raise WrongEnd(f"{tool}, {case}: exit {done.code}, left {held}\n{done.err[-2000:]}")
         return Upsert(run=done, requests=requests)
 
-    def plain(self, *argv: str) -> Run:
+    def plain(self, *argv: str, cwd: Path | None = None, stdin: str = "") -> Run:
         """A process beside: no thread, the same empty home."""
         env = environment(self.scratch / "home", self.forge.url)
-        done = run(argv, env=env, cwd=str(self.scratch))
+        done = run(argv, env=env, cwd=str(cwd or self.scratch), stdin=stdin)
         if done.code != 0:
             raise WrongEnd(f"{argv}: exit {done.code}\n{done.err[-2000:]}")
         return done

@@ -84,6 +84,17 @@ def iso(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def today() -> str:
+    """The date where this machine stands, such as ``2031-03-04``."""
+    return datetime.fromtimestamp(now(), UTC).astimezone().date().isoformat()
+
+
+def local() -> str:
+    """The time where this machine stands, to the microsecond and without a zone."""
+    here = datetime.fromtimestamp(now(), UTC).astimezone()
+    return here.replace(tzinfo=None).isoformat(timespec="microseconds")
+
+
 def epoch(stamp: str) -> float:
     """Epoch seconds of an ISO 8601 time with a zone; raises ``ValueError`` for anything else."""
     moment = datetime.fromisoformat(stamp)

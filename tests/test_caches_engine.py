@@ -11,6 +11,7 @@ from stores import CODEC, cabinet, names, putting, state_file
 
 from markers.caches.declared import OnBroken
 from markers.caches.engine import Condition, require_usable
+from markers.caches.json_text import JsonText
 from markers.errors import Failed, MarkersError, Refused
 from markers.model import Action
 
@@ -155,13 +156,13 @@ def test_a_writer_changes_its_own_fields_only(tmp_path: Path) -> None:
 def test_a_change_that_raises_writes_nothing(tmp_path: Path) -> None:
     """The lock is free again afterwards."""
 
-    def refuse(_document: object) -> object:
+    def refuse(_document: JsonText) -> JsonText:
         raise Refused("no", "no")
 
     path = written(tmp_path, b'{"version": 2}')
     store = cabinet(tmp_path)
     with pytest.raises(Refused):
-        store.update(refuse)  # type: ignore[arg-type]
+        store.update(refuse)
     assert path.read_bytes() == b'{"version": 2}'
     assert store.update(putting("a", 1)).action is Action.UPDATED
 

@@ -17,6 +17,7 @@ import pytest
 from stores import cabinet, names, place, putting, state_file
 
 from markers.caches.declared import Posture
+from markers.caches.files import StateFile
 from markers.caches.locks import locked
 from markers.errors import Failed, Refused, Unavailable
 from markers.model import Action
@@ -128,9 +129,9 @@ def test_a_lock_file_that_is_cleaned_away_locks_nobody_out(tmp_path: Path) -> No
     assert held_there == [lock.stat().st_ino]
 
 
-def holding(file: object) -> int:
+def holding(file: StateFile) -> int:
     """The inode of the lock file that lies there while the lock is held."""
-    with file.held(pytest.fail):  # type: ignore[attr-defined]
+    with file.held(pytest.fail):
         return Path(f"{file}.lock").stat().st_ino
 
 

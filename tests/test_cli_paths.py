@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -17,6 +18,7 @@ from markers.forge import Forge
 __all__ = ["at_forge", "forge", "shell"]
 
 PATH_WORDS = ("file", "path", "dir", "db", "database", "folder", "journal", "contract", "manifest")
+DIRECTORIES = ("contract", "side-dir", "live-dir", "transcripts", "memory")
 UNBOUNDED = (click.Path, click.File)
 NEEDED = {
     "write": [*TARGET, "--body-file", ".tmp/good.md"],
@@ -33,8 +35,27 @@ NEEDED = {
     "audit show": ["1"],
     "audit prune": ["--older-than", "1"],
     "forge serve": ["--port", "0"],
+    "state memory put": ["plan-issue", "--id", "12", "--body-file", ".tmp/good.md"],
+    "state memory run-once check": ["--id", "12", "--body-file", ".tmp/good.md"],
+    "state memory run-once mark": ["--id", "12", "--body-file", ".tmp/good.md"],
 }
 """What each command needs besides the path under test."""
+VERBS: dict[Any, list[str]] = {
+    "registry": ["list"],
+    "audit": ["log"],
+    "queue": ["list"],
+    "mutex": ["acquire", "--number", "12"],
+    "forge": ["serve", "--port", "0"],
+    "state": ["session-md", "where"],
+    "state session-md": ["show"],
+    "state session-yaml": ["show"],
+    "state trusted-memory": ["needs-bootstrap"],
+    "state trusted-memory pending": ["clear"],
+    "state trusted-memory address": ["get", "current_home"],
+    "state agent-box": ["launch-id", "portal"],
+    "state memory": ["put", "plan-issue", "--id", "12", "--body-file", ".tmp/good.md"],
+}
+"""What follows a group's own options; that of one option is of that option's alone."""
 
 
 def leaves(group: click.Group, above: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
@@ -72,9 +93,19 @@ def takes_path(param: click.Parameter) -> bool:
     return isinstance(param.type, BoundedPath) or (sounds and not flag)
 
 
+def inner_groups(group: click.Group, above: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """All groups below another, by their full name."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield " ".join((*above, name)), command
+            yield from inner_groups(command, (*above, name))
+
+
 PATH_PARAMS = [
     pytest.param(name, param, id=f"{name} {param.opts[0]}")
-    for name, command in leaves(root)
+    for name, command in (*leaves(root), *inner_groups(root))
     for param in command.params
     if takes_path(param)
 ]
@@ -147,7 +178,8 @@ def arguments(name: str, param: click.Parameter, path: str) -> list[str]:
         at = needed.index(param.opts[0])
         del needed[at : at + 2]
     given = [f"{param.opts[0]}={path}"] if isinstance(param, click.Option) else [path]
-    return [*name.split(), *needed, *given, "--json"]
+    verb = VERBS.get((name, param.opts[0]), VERBS.get(name, []))
+    return [*name.split(), *needed, *given, *verb, "--json"]
 
 
 @pytest.mark.parametrize(("name", "param"), PATH_PARAMS)
@@ -172,7 +204,7 @@ def test_a_file_is_no_directory(
 ) -> None:
     """A directory where a file is meant, and a file where a directory is meant, are refused."""
     assert isinstance(param.type, BoundedPath)
-    wrong = ".tmp/good.md" if param.type.kind == "contract" else ".tmp/sub"
+    wrong = ".tmp/good.md" if param.type.kind in DIRECTORIES else ".tmp/sub"
     ran = at_forge.run(*arguments(name, param, wrong))
     assert (ran.code, ran.document["action"]) == (3, "refused"), ran
 

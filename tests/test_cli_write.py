@@ -297,6 +297,7 @@ def test_every_action_has_its_code() -> None:
     """The exit code table covers every action, as designed."""
     table = {
         0: "created updated posted unchanged planned queued deleted",
+        1: "failed",
         3: "refused",
         4: "conflict",
         5: "landed-unverified landed-incomplete withdrawn",

@@ -80,6 +80,7 @@ def test_what_is_installed_is_seen() -> None:
     """The plugin's view against plain facts: no witness is here and passes for missing."""
     node = ROOT / ".venv" / "node" / "node_modules" / "emulate" / "package.json"
     facts = {
+        "flock": bool(shutil.which("flock")),
         "gh": sys.platform == "linux" and bool(shutil.which("gh")),
         "emulate": bool(shutil.which("node")) and node.exists(),
         "postgres": bool(shutil.which("postgres") or list(DEBIAN.glob("*/bin/postgres"))),

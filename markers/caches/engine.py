@@ -12,11 +12,11 @@ allows that at all.  Nothing is ever written after a failed read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
-from ..errors import Failed, MarkersError, Refused, echo
+from ..errors import Failed, MarkersError, Refused, Unavailable, echo
 from ..model import Action
 from .declared import OnBroken, Path, Store, matches
 from .files import Held, StateFile
@@ -103,18 +103,31 @@ class Cabinet(Generic[T]):
 
         A change of nothing but volatile fields is not written unless *touch*.  Raises ``Failed``
         (``state-...``), ``Refused`` (``state-newer``, ``state-broken``, ``state-field``) and
-        ``Unavailable`` (``state-locked``); nothing was written then.
+        ``Unavailable`` (``state-locked``, ``state-changed``); nothing was written then.
         """
         warnings: list[str] = []
         with self.file.held(warnings.append) as held:
-            data = held.read()
-            before, kept = self._owned(data, held, warnings)
-            after = change(before)
-            self._require_own(before, after, writer)
-            written = self.codec.dump(after)
-            action = self._action(data, before, after, written, kept, touch=touch)
-            if action is not Action.UNCHANGED:
-                held.write(written)
+            done = self.update_held(held, change, writer=writer, touch=touch)
+        return replace(done, warnings=(*warnings, *done.warnings))
+
+    def update_held(
+        self,
+        held: Held,
+        change: Callable[[T], T],
+        *,
+        writer: str | None = None,
+        touch: bool = False,
+    ) -> Updated[T]:
+        """The same under a lock that the caller holds, for what else belongs under it."""
+        warnings: list[str] = []
+        data = held.read()
+        before, kept = self._owned(data, held, warnings)
+        after = change(before)
+        self._require_own(before, after, writer)
+        written = self.codec.dump(after)
+        action = self._action(data, before, after, written, kept, touch=touch)
+        if action is not Action.UNCHANGED:
+            held.write(written, last=lambda: require_unmoved(held, data))
         return Updated(
             value=after if action is not Action.UNCHANGED else before,
             action=action,
@@ -153,8 +166,11 @@ class Cabinet(Generic[T]):
         if writer is None or writer not in self.store.writers:
             return
         own = self.store.writers[writer]
-        for path in self._changed(before, after):
-            if not any(matches(pattern, path) for pattern in own):
+        changed = self._changed(before, after)
+        # What turns into an object, or was one, is judged by the fields inside it.
+        objects = {path[:depth] for path in changed for depth in range(len(path))}
+        for path in changed:
+            if path not in objects and not any(matches(pattern, path) for pattern in own):
                 what = f"{'.'.join(path)} of {self.file}"
                 raise Refused("state-field", f"{echo(what)} is not for {echo(writer)} to change")
 
@@ -189,6 +205,13 @@ class Cabinet(Generic[T]):
         if kept or changed or (touch and written != data):
             return Action.UPDATED
         return Action.UNCHANGED
+
+
+def require_unmoved(held: Held, data: bytes | None) -> None:
+    """Raise where somebody who takes no lock, such as an editor, wrote after the read."""
+    if held.read() != data:
+        why = "was changed meanwhile by what takes no lock: nothing was written, run it again"
+        raise Unavailable("state-changed", f"{held.file} {why}")
 
 
 def require_usable(seen: Seen[T], file: StateFile) -> T:

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from typing import IO
 
 from .. import clock
 from ..errors import Failed, Refused, Unavailable, echo
-from ..paths import FILE, LIMIT, Place, judge, look, read_place, walked
+from ..paths import FILE, LIMIT, Place, judge, look, missing_is_fine, read_place, walked
 from ..replacing import NEW, put
 from .declared import Posture
 from .locks import locked
 
 Warn = Callable[[str], None]
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+ASIDE = "kept-aside"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,39 @@ class StateFile:
                 return None
             raise
 
+    def replace(self, data: bytes) -> None:
+        """Put *data* in its place without a lock: the last writer wins.
+
+        Raises ``Failed`` (``state-unwritable``) and ``Refused``.
+        """
+        with self._directory(create=True) as at:
+            Held(self, at, self.place.parts[-1]).write(data)
+
+    def keep_aside(self, name: str, data: bytes) -> str:
+        """Keep *data* below ``kept-aside`` in its directory, durably; the answer is its path.
+
+        There no reader of the directory takes it for state, and git does not see it.  Raises
+        ``Failed`` and ``Refused``.
+        """
+        parts = (*self.place.parts[:-1], ASIDE)
+        place = Place(self.place.given, self.place.root, (*parts, name), self.place.roots)
+        with _told_as_failed(), walked(place, parts, create=True) as at:
+            with suppress(FileExistsError):
+                _write_new(".gitignore", at, b"*\n")
+            return keep_beside(place, at, name, data)
+
+    def delete(self) -> None:
+        """Take the file away without a lock; one that is gone is fine.  Raises ``Failed``."""
+        with missing_is_fine(), self._directory() as at, suppress(FileNotFoundError):
+            os.unlink(self.place.parts[-1], dir_fd=at)
+            os.fsync(at)
+
+    @contextmanager
+    def _directory(self, *, create: bool = False) -> Iterator[int]:
+        *above, _name = self.place.parts
+        with _told_as_failed(), walked(self.place, tuple(above), create=create) as at:
+            yield at
+
     @contextmanager
     def held(self, warn: Warn) -> Iterator[Held]:
         """Hold the file against all who lock it as its owner does; its directory is made.
@@ -58,12 +94,7 @@ class StateFile:
         ``state-unreadable``) and ``Refused``.  With the posture to go on, the first two become
         warnings.
         """
-        *above, name = self.place.parts
-        with (
-            _told_as_failed(),
-            walked(self.place, tuple(above), create=True) as at,
-            ExitStack() as stack,
-        ):
+        with self._directory(create=True) as at, ExitStack() as stack:
             try:
                 stack.enter_context(
                     locked(self.place, at, wait=self.wait, inherited=self.inherited)
@@ -72,7 +103,7 @@ class StateFile:
                 if self.posture is Posture.FAIL_CLOSED:
                     raise
                 warn(f"written without its lock: {error.reason.detail}")
-            yield Held(self, at, name)
+            yield Held(self, at, self.place.parts[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +118,31 @@ class Held:
         """What is in it now."""
         return self.file.read()
 
-    def write(self, data: bytes) -> None:
-        """Put *data* in its place; raises ``Failed`` (``state-unwritable``)."""
-        put(self.file.place, self.at, self.name, data, old=self._old(), mode=self.file.mode)
+    def write(self, data: bytes, *, last: Callable[[], object] = lambda: None) -> None:
+        """Put *data* in its place; raises ``Failed`` (``state-unwritable``).
+
+        *last* is called when all is ready but the renaming, and may raise.
+        """
+        if len(data) > LIMIT:
+            raise Failed("state-unwritable", f"{self.file} would hold more than {LIMIT:,} bytes")
+        old, mode = self._old(), self.file.mode
+        put(self.file.place, self.at, self.name, data, old=old, mode=mode, last=last)
+
+    def append(self, lines: bytes) -> None:
+        """Put whole *lines* behind what is there; a torn last line stays one of its own.
+
+        The file is not replaced, so that what programs append that do not lock is not lost.
+        Raises ``Failed`` (``state-unwritable``).
+        """
+        self._old()
+        descriptor = os.open(self.name, _APPEND, self.file.mode, dir_fd=self.at)
+        with os.fdopen(descriptor, "r+b", buffering=0) as log:
+            judge(self.file.place, os.fstat(log.fileno()))
+            rest = (b"\n" if _is_torn(log) else b"") + lines
+            while rest:
+                rest = rest[log.write(rest) :]
+            os.fsync(log.fileno())
+        os.fsync(self.at)
 
     def remove(self) -> None:
         """Take the file away; one that is gone is fine."""
@@ -112,6 +165,14 @@ class Held:
         return found
 
 
+def _is_torn(log: IO[bytes]) -> bool:
+    """Whether the last line has no end."""
+    if not log.seek(0, os.SEEK_END):
+        return False
+    log.seek(-1, os.SEEK_END)
+    return log.read(1) != b"\n"
+
+
 def keep_beside(place: Place, at: int, name: str, data: bytes) -> str:
     """Write *data* to a new file in the directory *at*, durably; the answer is its path.
 
@@ -119,18 +180,20 @@ def keep_beside(place: Place, at: int, name: str, data: bytes) -> str:
     """
     for each in _names(name):
         try:
-            descriptor = os.open(each, NEW, 0o600, dir_fd=at)
+            _write_new(each, at, data)
         except FileExistsError:
-            if _holds(each, at, data):
-                return str(place.path.with_name(each))
-            continue
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.fsync(at)
+            if not _holds(each, at, data):
+                continue
         return str(place.path.with_name(each))
     raise AssertionError  # the names do not end
+
+
+def _write_new(name: str, at: int, data: bytes) -> None:
+    with os.fdopen(os.open(name, NEW, 0o600, dir_fd=at), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.fsync(at)
 
 
 def _names(name: str) -> Iterator[str]:

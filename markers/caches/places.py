@@ -21,7 +21,6 @@ from ..paths import Place, Roots, locate
 
 PROJECT = "CLAUDE_PROJECT_DIR"
 MEMORY = "MARKERS_MEMORY_ROOT"
-PROFILE = "USER_PROFILE_PATH"
 LONGEST_NAME = 255
 """Bytes that a file's name may have."""
 
@@ -42,7 +41,7 @@ class Surroundings:
     @property
     def home(self) -> Path:
         """The user's home directory."""
-        return Path(self.environ.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111
+        return Path(self.environ.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises
 
     @property
     def project(self) -> Path | None:
@@ -60,6 +59,8 @@ class Spot:
     """Its path below the root; empty for the root itself."""
     name: str | None = None
     """What a place that the caller names must be called; None for directories."""
+    variable: str = ""
+    """The environment variable that names another file: the user's own, which may lie anywhere."""
 
 
 def _project_first(at: Surroundings) -> Path:
@@ -76,15 +77,9 @@ def _memory(at: Surroundings) -> Path:
     return at.directory / at.environ.get(MEMORY, "/memories/session")
 
 
-def _profile(at: Surroundings) -> Path:
-    return (at.directory / at.environ.get(PROFILE, _PROFILE)).parent
-
-
 def _temporary(_at: Surroundings) -> Path:
     return Path(os.path.realpath("/tmp"))  # noqa: S108 - the owner's own choice
 
-
-_PROFILE = "/workspace/trusted/user_profile.md"
 
 SPOTS: Mapping[str, Spot] = {
     "session-md": Spot(root=_project_first, inside=("SESSION-STATE.md",), name="SESSION-STATE.md"),
@@ -99,11 +94,23 @@ SPOTS: Mapping[str, Spot] = {
     "sentinel": Spot(
         root=_temporary, inside=("session_bootstrapped",), name="session_bootstrapped"
     ),
-    "addresses": Spot(root=_profile, inside=("user_profile.md",), name="user_profile.md"),
+    "addresses": Spot(
+        root=lambda _at: Path("/workspace/trusted"),
+        inside=("user_profile.md",),
+        name="user_profile.md",
+        variable="USER_PROFILE_PATH",
+    ),
+    "messages": Spot(
+        root=lambda _at: Path("/workspace/store"),
+        inside=("messages.db",),
+        name="messages.db",
+        variable="MARKERS_MESSAGES_DB",
+    ),
     "agent-box": Spot(
         root=lambda at: at.home / ".config" / "agent-box",
         inside=("sessions.json",),
         name="sessions.json",
+        variable="AGENT_BOX_SESSIONS_FILE",
     ),
     "side-dir": Spot(
         root=lambda at: at.home / ".local" / "state" / "agent-box" / "session", inside=()
@@ -111,6 +118,7 @@ SPOTS: Mapping[str, Spot] = {
     "live-dir": Spot(
         root=lambda at: at.home / ".local" / "state" / "agent-box" / "live-session-id", inside=()
     ),
+    "transcripts": Spot(root=lambda at: at.home / ".claude" / "projects", inside=()),
     "memory": Spot(root=_memory, inside=()),
 }
 """By the store's name, or that of a further file of it."""
@@ -119,6 +127,10 @@ SPOTS: Mapping[str, Spot] = {
 def default(name: str, at: Surroundings) -> Place:
     """Where the programs that own the store look for it."""
     spot = SPOTS[name]
+    stated = at.environ.get(spot.variable)
+    if stated:
+        path = at.directory / stated
+        return Place(str(path), path.parent, (path.name,), Roots((path.parent,)))
     root = spot.root(at)
     path = root.joinpath(*spot.inside)
     return Place(str(path), root, spot.inside, Roots((root,)))
@@ -131,7 +143,7 @@ def named(name: str, path: str, at: Surroundings) -> Place:
     the like.
     """
     spot = SPOTS[name]
-    roots = Roots(tuple(dict.fromkeys((spot.root(at), *at.allowed.directories))))
+    roots = Roots(tuple(dict.fromkeys((default(name, at).root, *at.allowed.directories))))
     place = locate(path, roots, cwd=at.directory)
     if spot.name is not None and place.path.name != spot.name:
         raise place.refused("path-name", f"must be called {spot.name}, as its readers know it")

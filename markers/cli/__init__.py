@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 3
     if arguments is None:
         _collect_seldom()
+    if len(given) == 2 and given[0] == "hook" and _answered_hook(given[1], alone=arguments is None):
+        return 0
     code = _run(given, _end_at_interrupt if arguments is None else _listen_on)
     if arguments is None:
         _end_at_interrupt(code)
@@ -47,6 +49,38 @@ def _told_version() -> bool:
         except (OSError, ValueError):
             return False
     return True
+
+
+def _answered_hook(event: str, *, alone: bool) -> bool:
+    """Whether *event* is a hook's, and so was answered: nothing that happens in it is a failure.
+
+    Without click, since a hook runs at every turn.  *alone* says that the process is only for this.
+    """
+    from ..hooks import EVENTS
+
+    if event not in EVENTS:
+        return False
+    if alone:
+        _end_quietly()
+    try:
+        from .hooking import run
+
+        run(event)
+    except BaseException as error:
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stderr.write(f"persist-marker: hook {event}: {type(error).__name__}\n")
+    if alone:
+        _leave_now(0)
+    return True
+
+
+def _end_quietly() -> None:
+    """Let whoever ends the process see that nothing is amiss."""
+    import signal
+
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(each) is not signal.SIG_IGN:
+            signal.signal(each, lambda *_: os._exit(0))
 
 
 def _run(given: list[str], on_answer: Callable[[], None]) -> int:

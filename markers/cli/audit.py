@@ -183,8 +183,7 @@ def _line(each: Entry) -> str:
     record = each.record
     comment = f" comment {record.comment_id}" if record.comment_id else ""
     why = f" ({record.reason.code})" if record.reason else ""
-    place = f"{record.repo}#{record.number}"
-    return (
-        f"{each.seq}  {each.at}  {record.command} {record.kind} {record.action}{why}  "
-        f"{record.marker} on {place}{comment}"
-    )
+    what = f"{each.seq}  {each.at}  {record.command} {record.kind} {record.action}{why}"
+    if not record.repo:  # a hook's, which is about no thread
+        return what
+    return f"{what}  {record.marker} on {record.repo}#{record.number}{comment}"

@@ -9,6 +9,7 @@ from . import exits
 from .common import Invocation, MarkerCommand, documented
 from .documents import plain
 from .examination import CHECKS, FAIL, Check, Examined, Look
+from .local_checks import LOCAL
 from .output import Answer
 from .repairing import NAME, repair
 
@@ -28,7 +29,7 @@ from .repairing import NAME, repair
 def command(call: Invocation, /, repair_journal: bool) -> Answer:
     """Check everything that a write needs, from git to the server's clock; nothing is written."""
     examined = Examined(call)
-    looks = {**({NAME: _repair} if repair_journal else {}), **CHECKS}
+    looks = {**({NAME: _repair} if repair_journal else {}), **CHECKS, **LOCAL}
     try:
         checks = [_checked(name, look, examined) for name, look in looks.items()]
     finally:

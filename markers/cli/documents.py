@@ -11,8 +11,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from ..hooks import EVENTS
 from ..journal.interface import Entry
 from ..model import ReadResult, Reason, WriteResult
+from .documents_stores import STATES
 
 if TYPE_CHECKING:
     from ..burst import BurstResult
@@ -90,8 +92,16 @@ def failed(command: str, *, action: str, reason: Reason, subject: Subject, resul
     elif isinstance(result, dict):
         document = result
     else:
-        document = {**EMPTY.get(command, {}), **_known(command, subject)}
+        document = {**_usual(command), **_known(command, subject)}
     return {**document, "action": action, "reason": plain(reason)}
+
+
+def _usual(command: str) -> Document:
+    """The keys of a command; all that stands below ``state`` has some in common."""
+    group, _, rest = command.partition(" ")
+    store, _, verb = rest.partition(" ")
+    common: Document = {"store": store or None, "verb": verb or None, "path": None, "warnings": []}
+    return {**(common if group == "state" else {}), **EMPTY.get(command, {})}
 
 
 def _known(command: str, subject: Subject) -> Document:
@@ -141,6 +151,7 @@ EMPTY: Mapping[str, Document] = {
     "flush": {"results": None},
     "queue list": {"queued": None},
     "queue drop": {"dropped": None},
+    **STATES,
     "registry list": {"rows": None, "families": None},
     "audit log": {"entries": None},
     "audit export": {"entries": None},
@@ -148,5 +159,6 @@ EMPTY: Mapping[str, Document] = {
     "registry check": {"problems": None},
     "doctor": {"checks": None},
     "demo": {"steps": None},
+    **{f"hook {event}": {"event": event, "answer": None, "troubles": []} for event in EVENTS},
 }
 """The keys of each command's document, for failures that came before there was a result."""

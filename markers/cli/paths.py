@@ -20,6 +20,7 @@ from .params import ParamType
 
 if TYPE_CHECKING:
     from ..bounded import Bounded
+    from ..caches.places import Surroundings
     from ..config.settings import Place
     from ..journal.address import Address
     from ..paths import Place as Located
@@ -81,12 +82,50 @@ def _prose(value: str, place: Place) -> Located:
     return locate(value, roots, cwd=place.directory)
 
 
+def _of_a_store(name: str, value: str, place: Place) -> Located:
+    """A file or directory of a store, by its letters; what is there is looked at when opened."""
+    from ..caches.places import named
+
+    return named(name, value, surroundings(place))
+
+
+def _directory_of_a_store(name: str, value: str, place: Place) -> Located:
+    """A directory that is none yet, or one that no link leads to."""
+    from ..paths import missing_is_fine, walked
+
+    located = _of_a_store(name, value, place)
+    with missing_is_fine(), walked(located, located.parts):
+        pass
+    return located
+
+
+def surroundings(place: Place) -> Surroundings:
+    """What the places of stores depend on."""
+    from ..caches.places import Surroundings
+
+    return Surroundings(
+        environ=place.environ, directory=place.directory, top=place.top, allowed=place.roots
+    )
+
+
+_STORES = (
+    "session-md",
+    "session-yaml",
+    "trusted-memory",
+    "sentinel",
+    "addresses",
+    "messages",
+    "agent-box",
+)
+_DIRECTORIES = ("side-dir", "live-dir", "transcripts", "memory")
 _KINDS: Mapping[str, tuple[Callable[[str, Place], Any], str]] = {
     "payload": (_payload, "file"),
     "contract": (_directory, "dir"),
     "database": (_database, "file"),
     "journal": (_journal, "file"),
     "prose": (_prose, "file"),
+    **{name: (partial(_of_a_store, name), "file") for name in _STORES},
+    **{name: (partial(_directory_of_a_store, name), "dir") for name in _DIRECTORIES},
 }
 
 

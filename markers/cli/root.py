@@ -6,7 +6,6 @@ import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
 from typing import Any
 
 import click
@@ -15,8 +14,9 @@ from ..__about__ import __version__
 from ..errors import ECHO, Invalid, MarkersError, echo
 from ..model import Reason
 from . import exits
-from .common import Documented, Invocation, MarkerGroup, NoCommand, Told
+from .common import Invocation, NoCommand, Told
 from .documents import failed
+from .lazy import LazyGroup
 from .output import Answer, Unprinted, deliver, say
 
 PROGRAM = "persist-marker"
@@ -33,6 +33,8 @@ COMMANDS: Mapping[str, str] = {
     "spine": "spine",
     "delete": "delete",
     "restore": "restore",
+    "state": "state",
+    "hook": "hook",
     "registry": "registry",
     "audit": "audit",
     "flush": "flush",
@@ -48,28 +50,14 @@ No module is named like a builtin: once imported, it would hide that in the pack
 """
 
 
-class Root(MarkerGroup):
-    """Imports the module of the command that is called, and no other."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """All commands, in the order in which a newcomer needs them."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - the same
-        """Import one command; None when there is no such command."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: Documented = import_module(f".{COMMANDS[cmd_name]}", __package__).command
-        return command
-
-
 def _version(context: click.Context, _param: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
         raise Told(Answer(document={"version": __version__}, lines=[f"{PROGRAM} {__version__}"]))
 
 
-root = Root(
+root = LazyGroup(
     PROGRAM,
+    modules=COMMANDS,
     params=[
         click.Option(
             ("--version",),

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources.abc import Traversable
 
 from ..bounded import directory_bounded
+from ..clock import Deadline
 from ..contract import Contract, load
 from ..errors import Refused, Usage, echo
 from ..hygiene import Policy
@@ -26,7 +27,7 @@ from ..transport.auth import Token, host_of, is_loopback, known_hosts, resolve_a
 from ..transport.rest import HttpxSender
 from ..transport.wire import API_VERSION
 from . import remotes
-from .settings import Settings
+from .settings import Place, Settings, usual_journal
 
 NO_PACING = "MARKERS_TEST_NO_PACING"
 """The named switch that turns the pacing of POSTs off; a real server never sees its effect."""
@@ -158,6 +159,17 @@ def unopened_journal(settings: Settings) -> Journal:
 
         return PostgresJournal(place, deadline=settings.until)
     return SqliteJournal(place, deadline=settings.until)
+
+
+def local_journal(place: Place, *, seconds: float) -> Journal | None:
+    """The journal for a note of this machine, soon; None where it is a server's.
+
+    Raises as ``Settings.journal`` does.
+    """
+    where = usual_journal(place)
+    if isinstance(where, Address):
+        return None
+    return SqliteJournal(where, deadline=Deadline(seconds))
 
 
 def token(settings: Settings, api_url: str) -> Token:

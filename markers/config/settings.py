@@ -89,10 +89,7 @@ class Settings:
         Raises ``Refused`` (``journal-engine``, ``journal-name``, ``journal-address``,
         ``journal-password``).
         """
-        named = self.place.environ.get("MARKERS_JOURNAL") or self.place.own.journal
-        if self.journal_flag is not None:
-            return self.journal_flag
-        return named_journal(named, self.place) if named else default_journal()
+        return usual_journal(self.place) if self.journal_flag is None else self.journal_flag
 
 
 def stand(environ: Mapping[str, str], directory: Path, own_file: Path | None = None) -> Place:
@@ -143,6 +140,12 @@ def default_journal() -> Path:
     import platformdirs
 
     return platformdirs.user_state_path(APP) / "journal.sqlite3"
+
+
+def usual_journal(place: Place) -> Path | Address:
+    """Where it is as the user says; raises as ``named_journal`` does."""
+    named = place.environ.get("MARKERS_JOURNAL") or place.own.journal
+    return named_journal(named, place) if named else default_journal()
 
 
 def named_journal(text: str, place: Place, *, argument: bool = False) -> Path | Address:

@@ -1,0 +1,131 @@
+"""What the groups below ``state`` share: the files that were chosen, and how an answer looks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .common import Invocation, MarkerGroup, NoCommand
+from .documents import Document
+from .output import Answer
+from .paths import surroundings
+
+if TYPE_CHECKING:
+    from ..caches.declared import Store
+    from ..caches.files import StateFile
+    from ..paths import Place
+
+_KEPT = "markers.places"
+
+
+class Verbs(MarkerGroup):
+    """The verbs of a store; whoever names another one is told which there are."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, invoke_without_command=True, **kwargs)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """All verbs, in the order in which they are written down."""
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            valid = ", ".join(self.list_commands(ctx))
+            raise click.UsageError(f"{error.format_message()} Valid are: {valid}.", ctx) from None
+
+
+def keep(context: click.Context, **places: Place | None) -> None:
+    """Remember the places that the options of the group name; a verb must follow."""
+    if context.invoked_subcommand is None:
+        raise NoCommand(context)
+    context.meta[_KEPT] = places
+
+
+def chosen(context: click.Context, option: str, name: str) -> Place:
+    """The place that *option* names, else where the store called *name* usually is."""
+    from ..caches.places import default
+
+    named: Place | None = context.meta[_KEPT].get(option)
+    return named or default(name, surroundings(_call(context).place))
+
+
+def state_file(context: click.Context, place: Place, store: Store) -> StateFile:
+    """The file with what the store declares; no wait outlasts the command's deadline."""
+    from ..caches.files import StateFile
+
+    return StateFile(
+        place=place,
+        mode=store.mode,
+        wait=min(store.wait, _call(context).settings.until.remaining()),
+        posture=store.posture,
+    )
+
+
+def told(
+    context: click.Context,
+    place: Place,
+    *,
+    action: str = "unchanged",
+    lines: Sequence[str] = (),
+    raw: bytes | None = None,
+    warnings: Sequence[str] = (),
+    **found: Any,
+) -> Answer:
+    """The answer of a verb that did what it was asked; *found* is what the verb adds to JSON."""
+    return Answer(
+        document={**_subject(context, place), "action": action, "warnings": [*warnings], **found},
+        lines=lines,
+        raw=raw,
+        warnings=tuple(warnings),
+    )
+
+
+def whereabouts(context: click.Context, place: Place) -> Answer:
+    """Which file it is, its lock, the root that it lies below, and whether git tracks it."""
+    from ..caches.locks import SUFFIX
+    from ..hooks.tracked import Standing, standing
+
+    path = Path(os.path.realpath(place.path.parent)) / place.path.name
+    git = standing(path, _call(context).place.environ)
+    tracked = None if git is Standing.UNTOLD else git is Standing.TRACKED
+    lock, root = f"{place.path}{SUFFIX}", str(place.root)
+    exists = os.path.lexists(place.path)
+    lines = [
+        f"file: {place.path}{'' if exists else ' (not there yet)'}",
+        f"lock: {lock}",
+        f"root: {root}",
+        f"tracked by git: {_SAID[tracked]}",
+    ]
+    wrong = ["git tracks the file: it holds state of this machine, take it out"] if tracked else []
+    return told(
+        context,
+        place,
+        lines=lines,
+        warnings=wrong,
+        lock=lock,
+        root=root,
+        exists=exists,
+        tracked=tracked,
+    )
+
+
+_SAID = {True: "yes", False: "no", None: "git does not say"}
+
+
+def _subject(context: click.Context, place: Place) -> Document:
+    store, _, verb = _call(context).command.removeprefix("state ").partition(" ")
+    return {"store": store, "verb": verb, "path": str(place.path)}
+
+
+def _call(context: click.Context) -> Invocation:
+    call: Invocation = context.find_root().obj
+    return call
