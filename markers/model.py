@@ -243,6 +243,14 @@ class Row:
     caches: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     """The row's own read chain, best source first; never used for another row."""
+    chain: tuple[str, ...] = ()
+    """The same for programs, in the words of the schema of rows."""
+    owner: str | None = None
+    """The family through which its durable write goes."""
+    store: str | None = None
+    """The local store whose content it is, where that is more than a text."""
+    publishes: tuple[str, ...] = ()
+    """The fields of the store that may leave the machine."""
     write: str | None = None
     gap: str | None = None
     """Why the row has no durable write, where it has none."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from .errors import Refused, echo
 from .model import Account, Comment, Extra, Shape
@@ -36,6 +37,22 @@ class Trust:
     def distrusts(self, account: Account | None) -> bool:
         """Whether the settings say that this account never counts."""
         return account is not None and account.id in self.distrusted
+
+
+class Authored(Protocol):
+    """What somebody wrote: a comment, or the text of an issue itself."""
+
+    @property
+    def author(self) -> Account | None:
+        """None for a deleted account."""
+
+    @property
+    def association(self) -> str:
+        """What the author is to the repository."""
+
+    @property
+    def app(self) -> str | None:
+        """Through which app it was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +138,7 @@ def speaking(matches: Iterable[Match], trust: Trust, me: Account | None) -> list
     return [match for match in found if is_mine(match.comment, me)]
 
 
-def in_first_tier(comment: Comment, trust: Trust) -> bool:
+def in_first_tier(comment: Authored, trust: Trust) -> bool:
     """Whether association or the user's settings trust the author; a deleted author never is."""
     if comment.author is None or trust.distrusts(comment.author):
         return False
@@ -132,7 +149,7 @@ def in_first_tier(comment: Comment, trust: Trust) -> bool:
     )
 
 
-def is_mine(comment: Comment, me: Account | None) -> bool:
+def is_mine(comment: Authored, me: Account | None) -> bool:
     """Whether the account behind the token wrote it; what is not known is not ours."""
     return me is not None and comment.author is not None and comment.author.id == me.id
 

@@ -32,6 +32,13 @@ MOST_PAGES = 1_000
 
 Wanted = Callable[[str], str | None]
 """From a comment's first line to the marker it is, or None."""
+Holds = Callable[[str], bool]
+"""Whether a whole body is wanted, where its first line does not tell."""
+
+
+def _anything(_body: str) -> bool:
+    return True
+
 
 _SURFACES = {"issues": Surface.ISSUE, "pull": Surface.PULL_REQUEST}
 _HTML_URL = re.compile(r"/(issues|pull)/(\d+)(?:#|$)")
@@ -103,18 +110,19 @@ def look(
     thread: Thread,
     wanted: Wanted,
     *,
+    holds: Holds = _anything,
     since: float | None = None,
     beside: Callable[[], Account | None] | None = None,
 ) -> Look:
     """Read the whole thread (or what was updated *since* epoch seconds) and keep its matches.
 
-    *beside* is run at the same time as the first request.  Raises ``Unavailable``
-    (``listing-incomplete``) when the pages will not stand still, and what the transport raises:
-    a page that cannot be read ends the look.
+    A match is *wanted* by its first line and *holds* what is looked for.  *beside* is run at the
+    same time as the first request.  Raises ``Unavailable`` (``listing-incomplete``) when the pages
+    will not stand still, and what the transport raises: a page that cannot be read ends the look.
     """
     began = clock.monotonic()
     stamp = None if since is None else clock.iso(since)
-    scan = partial(_scan, transport, thread, wanted, stamp)
+    scan = partial(_scan, transport, thread, wanted, holds, stamp)
     try:
         return _summary(thread, _stable(transport, thread, scan, beside), began)
     except (Limited, Unreachable):
@@ -199,6 +207,7 @@ def _scan(
     transport: Transport,
     thread: Thread,
     wanted: Wanted,
+    holds: Holds,
     since: str | None,
     number: int,
     before: _Sight | None = None,
@@ -214,15 +223,15 @@ def _scan(
     return _Sight(
         page=replace(page, comments=()),
         ids=page.ids,
-        matches=tuple(_matches(page.comments, wanted)),
+        matches=tuple(_matches(page.comments, wanted, holds)),
         surface=_surface(page.comments, thread.number),
     )
 
 
-def _matches(comments: Iterable[Comment], wanted: Wanted) -> Iterable[Match]:
+def _matches(comments: Iterable[Comment], wanted: Wanted, holds: Holds) -> Iterable[Match]:
     for comment in comments:
         marker = wanted(first_line(comment.body))
-        if marker is not None:
+        if marker is not None and holds(comment.body):
             yield Match(marker, comment)
 
 

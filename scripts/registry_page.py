@@ -59,10 +59,12 @@ def families() -> str:
 def _line(row: Row) -> tuple[str, ...]:
     lives = "; ".join(f"{each.label} ({each.when})" for each in row.survival)
     durable = ", ".join(map(_code, row.families)) or "-"
-    return (row.id, row.shape, row.status.value, lives, durable, row.gap or "-")
+    chain = ", then ".join(row.chain) or "-"
+    owner = _code(row.owner) if row.owner else "-"
+    return (row.id, row.shape, row.status.value, lives, durable, chain, owner, row.gap or "-")
 
 
 def rows() -> str:
     """One line a row."""
-    head = ("row", "state", "status", "lives", "families", "why there is no durable write")
+    head = ("row", "state", "status", "lives", "families", "read chain", "owner", "gap")
     return _table(head, map(_line, load().rows.values()))

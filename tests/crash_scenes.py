@@ -12,11 +12,17 @@ from typing import Any
 from bench.payloads import payload
 from markers import clock, mutex, writer
 from markers.burst import burst, orders_of, read_manifest
+from markers.caches.files import StateFile
 from markers.codec import derive
 from markers.errors import Absent, Conflict
 from markers.forge import seed
 from markers.forge.app import Forge
-from markers.model import Repo, Thread
+from markers.model import Action, Repo, Thread
+from markers.paths import Place, Roots
+from markers.plan import OnConflict
+from markers.reconciler import Wish, reconcile
+from markers.reconciler.cached import CacheFile
+from markers.reconciler.observing import names_of
 from markers.setup import Setup
 from markers.steps.ledger import Mode, ledger
 from markers.writer import Fold, Order
@@ -202,6 +208,78 @@ def _twice(forge: Forge) -> None:
     say(forge, "plan-issue", OLD)
 
 
+class _Copy:
+    """A local copy whose steps are points of the protocol, too."""
+
+    def __init__(self, real: CacheFile, reach: Callable[[str], None]) -> None:
+        self.real = real
+        self.reach = reach
+        self.place, self.read = real.place, real.read
+
+    @property
+    def key(self) -> str:
+        """As the real one's."""
+        return self.real.key
+
+    def write(self, text: str, seen: str | None) -> None:
+        """As the real one writes."""
+        self.reach("before copy")
+        self.real.write(text, seen)
+        self.reach("after copy")
+
+    def keep(self, text: str, why: str) -> str:
+        """As the real one keeps."""
+        self.reach("before aside")
+        kept = self.real.keep(text, why)
+        self.reach("after aside")
+        return kept
+
+
+BASE = "# Plan\n\n- [ ] one\n\nmiddle\n\n- [ ] two\n"
+TICKED, DONE = BASE.replace("] one", "x] one"), BASE.replace("] two", "x] two")
+BOTH = TICKED.replace("] two", "x] two")
+
+
+def _copied(setup: Setup) -> CacheFile:
+    """The copy of this journal's machine; when it is first asked for, an edit of what both held."""
+    journal: Any = setup.open_journal()
+    folder = journal.path.with_name(f"{journal.path.name}.memories")
+    name = f"plan-issue-{N}.md"
+    made = CacheFile(StateFile(place=Place(name, folder, (name,), Roots((folder,)))))
+    if not folder.exists():
+        made.write(TICKED, None)
+    return made
+
+
+def _reconciles(*, taken: str, lost: frozenset[str]) -> Call:
+    """A reconciliation in which both sides have moved; in the end no text is gone."""
+
+    def call(setup: Setup, url: str) -> Any:
+        real, journal = _copied(setup), setup.open_journal()
+        reach: Callable[[str], None] = getattr(journal, "reach", lambda _name: None)
+        asked = order(setup, url, "plan-issue")
+        wish = Wish(
+            row="SMC-01",
+            thread=asked.thread,
+            family=asked.family,
+            marker=asked.marker,
+            local=_Copy(real, reach),
+            apply=True,
+            on_conflict=OnConflict(taken),
+        )
+        names = names_of(setup, wish)
+        if journal.base(names) is None:
+            journal.set_base(names, f"{mark('plan-issue')}\n\n{BASE}")
+        outcome = reconcile(setup, wish)
+        assert outcome.ended is Action.UNCHANGED, outcome
+        aside = real.file.place.path.parent / "kept-aside"
+        kept = {each.read_text() for each in aside.iterdir()} | {real.read()}
+        assert {text.removeprefix(f"{mark('plan-issue')}\n\n") for text in kept if text} >= lost
+        return outcome
+
+    return call
+
+
 SCENES = {
     "create": Scene(call=writes("plan-issue"), prepare=nothing, check=holds("plan-issue")),
     "update": Scene(
@@ -246,5 +324,20 @@ SCENES = {
     ),
     "take back": Scene(
         call=_take_back, prepare=lambda forge: say(forge, "goal-run-stage", OLD), check=_gone
+    ),
+    "fetch": Scene(
+        call=_reconciles(taken="durable", lost=frozenset({TICKED, DONE})),
+        prepare=lambda forge: say(forge, "plan-issue", DONE),
+        check=holds("plan-issue", DONE),
+    ),
+    "bring": Scene(
+        call=_reconciles(taken="cache", lost=frozenset({TICKED, DONE})),
+        prepare=lambda forge: say(forge, "plan-issue", DONE),
+        check=holds("plan-issue", TICKED),
+    ),
+    "merge": Scene(
+        call=_reconciles(taken="merge", lost=frozenset({TICKED, DONE, BOTH})),
+        prepare=lambda forge: say(forge, "plan-issue", DONE),
+        check=holds("plan-issue", BOTH),
     ),
 }

@@ -18,7 +18,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -100,7 +100,7 @@ class MortalSender:
 
 
 class MortalJournal(SqliteJournal):
-    """A real journal; dies around an append."""
+    """A real journal; dies around an append and the setting of a base."""
 
     def __init__(self, path: Path, mortal: Mortal) -> None:
         super().__init__(path)
@@ -113,6 +113,16 @@ class MortalJournal(SqliteJournal):
         ref = super().append(record, replaced=replaced)
         self.mortal.reach(f"after {what}")
         return ref
+
+    def set_base(self, keys: Sequence[str], text: str) -> None:
+        """Keep a base."""
+        self.mortal.reach("before base")
+        super().set_base(keys, text)
+        self.mortal.reach("after base")
+
+    def reach(self, name: str) -> None:
+        """A point of somebody else's, such as of a local copy."""
+        self.mortal.reach(name)
 
 
 @contextmanager

@@ -30,6 +30,7 @@ NEEDED = {
     "mutex adopt": ["--number", "12"],
     "mutex resolve": ["--number", "12"],
     "delete": [*TARGET],
+    "reconcile": ["--row", "SMC-01", "--number", "12"],
     "restore": ["1"],
     "registry show": ["plan-issue"],
     "audit show": ["1"],

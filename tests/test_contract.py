@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 import zipfile
 from pathlib import Path
@@ -13,11 +14,14 @@ from markers.contract import files as registry_files
 from markers.contract.book import Problem
 from markers.errors import Refused
 from markers.model import Family, Scope, Shape, Status, Surface
+from markers.reconciler.interface import Source
 
 CONTRACT = contract.load()
+ROOT = Path(__file__).parents[1]
 
 WRITABLE = {
     "plan-issue": "upsert",
+    "session-state": "upsert",
     "design-phase-complete": "post-new",
     "experience-owner-complete": "post-new",
     "review-judge-produced": "post-new",
@@ -55,12 +59,15 @@ INSIDE = {
     "pipeline-metrics": set(),
 }
 ELSEWHERE = {"goal-run-class", "refs-injected", "subagent-env-handshake"}
-ROWS = [f"SMC-{number:02}" for number in range(1, 25)]
+ROWS = [
+    *(f"SMC-{number:02}" for number in range(1, 25)),
+    *(f"STORE-{number:02}" for number in range(1, 6)),
+]
 WITHOUT_DURABLE_WRITE = {f"SMC-{n:02}" for n in (4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 18, 21, 22)}
 
 
 def test_every_family_is_there() -> None:
-    """The shipped families are those of the source contract, each in its kind."""
+    """The shipped families are those of the source contract and ours, each in its kind."""
     families = CONTRACT.families
     assert set(families) == {*WRITABLE, *ONLY_RECOGNISED, *INSIDE, *ELSEWHERE}
     assert {n: f.shape for n, f in families.items() if f.writable} == WRITABLE
@@ -70,7 +77,7 @@ def test_every_family_is_there() -> None:
 
 
 def test_every_row_is_there() -> None:
-    """The shipped rows are SMC-01 to SMC-24; those without a durable write say why."""
+    """The rows are SMC-01 to SMC-24 and one a store; those without a durable write say why."""
     assert list(CONTRACT.rows) == ROWS
     assert {name for name, row in CONTRACT.rows.items() if row.gap} == WITHOUT_DURABLE_WRITE
     assert CONTRACT.row("SMC-04").status is Status.RETIRED
@@ -106,6 +113,28 @@ def test_surfaces(name: str, params: dict[str, str], surfaces: str) -> None:
     """A family's surface may depend on a parameter."""
     expected = tuple(Surface(surface) for surface in surfaces.split())
     assert CONTRACT.family(name).surfaces_for(params) == expected
+
+
+def test_chains_and_owners() -> None:
+    """Every row names where its readers look; what is kept in two places has one owner."""
+    owners = {name: row.owner for name, row in CONTRACT.rows.items() if row.owner}
+    assert {owners[name] for name in ("SMC-01", "SMC-02")} == {"plan-issue"}
+    assert owners["SMC-03"] == "design-issue"
+    for row in CONTRACT.rows.values():
+        assert row.chain, row.id
+        assert {*row.chain} <= {*Source}
+        assert row.owner is None or CONTRACT.family(row.owner).writable
+        assert not (row.owner and row.gap)
+    assert CONTRACT.row("SMC-01").chain == ("bundle", "cache", "comment")
+    assert CONTRACT.row("SMC-03").chain == ("cache", "comment", "issue-body")
+    assert CONTRACT.row("SMC-06").chain == ("review-comment", "pull-request-body", "cache")
+    assert CONTRACT.row("SMC-05").chain == ("cache",)
+
+
+def test_the_schema_knows_every_source() -> None:
+    """The words of a chain are the same in the schema of rows and in the code."""
+    schema = json.loads((ROOT / "registry/schemas/row.schema.json").read_text(encoding="utf-8"))
+    assert schema["properties"]["chain"]["items"]["enum"] == [source.value for source in Source]
 
 
 def test_the_shipped_registry_has_no_problems() -> None:
@@ -458,6 +487,30 @@ CASES: dict[str, tuple[dict[str, str | bytes], str, str, str]] = {
     "unknown key of a row": (
         {"rows/TEAM-01.toml": "colour = 1\n" + ROW},
         *("TEAM-01", "colour", "unknown key"),
+    ),
+    "an unknown source": (
+        {"rows/TEAM-01.toml": 'chain = ["memory"]\n' + ROW},
+        *("TEAM-01", "chain[0]", "bundle"),
+    ),
+    "a local copy without an owner": (
+        {"rows/TEAM-01.toml": 'chain = ["cache", "comment"]\ncaches = ["a-{ID}.md"]\n' + ROW},
+        *("TEAM-01", "owner", "is missing"),
+    ),
+    "an owner of another row": (
+        {"rows/TEAM-01.toml": 'owner = "plan-issue"\n' + ROW},
+        *("TEAM-01", "owner", "'plan-issue' is none"),
+    ),
+    "a cache that is nowhere": (
+        {"rows/TEAM-01.toml": 'chain = ["cache"]\n' + ROW},
+        *("TEAM-01", "caches", "is missing"),
+    ),
+    "a store that is not named": (
+        {"rows/TEAM-01.toml": 'chain = ["store"]\n' + ROW},
+        *("TEAM-01", "store", "is missing"),
+    ),
+    "fields of no store": (
+        {"rows/TEAM-01.toml": 'publishes = ["decisions"]\n' + ROW},
+        *("TEAM-01", "store", "publishes names"),
     ),
     "missing key": (
         {"families/team-note.toml": family(marker=None)},

@@ -15,6 +15,7 @@ import pytest
 from journals import EACH, ENGINES, INTENT, OTHER, THREAD, outcome
 
 from markers import clock
+from markers.codec import sha256
 from markers.errors import Unavailable
 from markers.journal import chain
 from markers.journal.interface import Entry, Journal, Kind
@@ -285,6 +286,35 @@ class TestLock:
             raise KeyboardInterrupt
         with journal.lock([THREAD], wait=0):
             assert fake.slept == []
+
+
+class TestBases:
+    """What both sides held last."""
+
+    def test_the_surest_name_counts(self, journal, fake):
+        """A base is kept under the surest of its names alone, and found under the surest known."""
+        journal.set_base(["name"], "one\n")
+        fake.sleep(1)
+        assert journal.base(["name", "id"]).text == "one\n"
+        journal.set_base(["name", "id"], "two\n")
+        base = journal.base(["name", "id"])
+        assert (base.text, base.sha256) == ("two\n", sha256("two"))
+        assert base.at == "2027-01-15T08:00:01.000Z"
+        assert journal.base(["name"]) is None
+
+    def test_the_newest_replaces_the_one_before(self, open_journal):
+        """One pair has one base, whichever journal on the same place kept it."""
+        first, second = open_journal(), open_journal()
+        first.set_base(["pair"], "old")
+        second.set_base(["pair"], "\u00e9 and \ud83d")
+        assert first.base(["pair"]).text == "\u00e9 and \ud83d"
+
+    def test_nothing_is_known_and_nothing_made(self, journal):
+        """Asking a journal that is not there yet leaves no trace."""
+        assert journal.base(["pair"]) is None
+        assert not journal.exists()
+        journal.set_base(["other"], "text")
+        assert journal.base(["pair"]) is None
 
 
 class TestMemory:

@@ -357,6 +357,16 @@ class TestTables:
         mark = ask(tmp_path, "SELECT obj_description('handoff_markers'::regnamespace)")
         assert mark == [(f"handoff-markers journal, version {SCHEMA_VERSION}",)]
 
+    def test_version_2_is_brought_up(self, journal, tmp_path):
+        """A question for a base brings the tables of the version before it up first."""
+        ask(tmp_path, "CREATE SCHEMA handoff_markers")
+        before = "; ".join(statement for script in POSTGRES[:2] for statement in script)
+        ask(tmp_path, f"SET search_path = handoff_markers; {before}")
+        ask(tmp_path, "COMMENT ON SCHEMA handoff_markers IS 'handoff-markers journal, version 2'")
+        assert journal.base(["pair"]) is None
+        journal.set_base(["pair"], "text")
+        assert journal.base(["pair"]).text == "text"
+
     def test_another_programs_schema(self, journal, tmp_path):
         """A schema of our name that is not ours is left alone; an empty one will do."""
         ask(tmp_path, "CREATE SCHEMA handoff_markers")

@@ -152,6 +152,23 @@ class TestFiles:
         with closing(sqlite3.connect(path)) as db:
             assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
 
+    def test_version_2_is_brought_up(self, path, journal, monkeypatch):
+        """A question for a base brings the tables of the version before it up first."""
+        with monkeypatch.context() as before:
+            before.setattr(database, "SQLITE", SQLITE[:2])
+            database.made(path, patience=1).close()
+        assert journal.base(["pair"]) is None
+        journal.set_base(["pair"], "text")
+        assert journal.base(["pair"]).text == "text"
+
+    def test_a_base_that_was_changed_is_not_acted_upon(self, path, journal):
+        """A base text that is not what was kept is damage."""
+        journal.set_base(["pair"], "text")
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE base SET content = ?", (b"another",))
+        with pytest.raises(DamagedJournal):
+            journal.base(["pair"])
+
 
 def fails(journal: SqliteJournal) -> str:
     """Append in vain; the error's detail, which names the journal."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..hooks import EVENTS
 from ..journal.interface import Entry
 from ..model import ReadResult, Reason, WriteResult
-from .documents_stores import STATES
+from .documents_stores import RECONCILE, STATES
 
 if TYPE_CHECKING:
     from ..burst import BurstResult
@@ -146,6 +146,7 @@ EMPTY: Mapping[str, Document] = {
     "burst": {"results": [], "problems": []},
     "list": {"markers": None},
     "spine": _SPINE,
+    "reconcile": RECONCILE,
     "lint": {"findings": None, "skipped": None, "fixed": None},
     "recover": {"settled": None},
     "flush": {"results": None},

@@ -66,7 +66,17 @@ _WORDS: Mapping[str, str] = {
     "memory rate-limit clear": "text",
 }
 _LISTS = frozenset({"kept_aside", "deleted", "left", "events", "unread", "files"})
+RECONCILE: dict[str, Any] = {
+    **dict.fromkeys(("decision", "row", "number", "source", "proof", "hint")),
+    **dict.fromkeys(("local_sha256", "durable_sha256", "base_sha256", "comment_id")),
+    "kept_aside": [],
+}
+_HANDED = ("publish", "restore")
+_STORES = ("session-md", "session-yaml", "trusted-memory", "agent-box", "memory")
 STATES: Mapping[str, dict[str, Any]] = {
-    f"state {verb}": {word: [] if word in _LISTS else None for word in words.split()}
-    for verb, words in _WORDS.items()
+    **{
+        f"state {verb}": {word: [] if word in _LISTS else None for word in words.split()}
+        for verb, words in _WORDS.items()
+    },
+    **{f"state {store} {verb}": {**RECONCILE} for store in _STORES for verb in _HANDED},
 }

@@ -108,6 +108,17 @@ def surroundings(place: Place) -> Surroundings:
     )
 
 
+def _cache(value: str, place: Place) -> Located:
+    """A row's file, by its letters; which name it must bear, and where, its row says later."""
+    from ..caches.places import SPOTS
+    from ..paths import Roots, locate
+
+    top = () if place.top is None else (place.top,)
+    memory = SPOTS["memory"].root(surroundings(place))
+    roots = Roots(tuple(dict.fromkeys((memory, *top, *place.roots.directories))))
+    return locate(value, roots, cwd=place.directory)
+
+
 _STORES = (
     "session-md",
     "session-yaml",
@@ -124,6 +135,7 @@ _KINDS: Mapping[str, tuple[Callable[[str, Place], Any], str]] = {
     "database": (_database, "file"),
     "journal": (_journal, "file"),
     "prose": (_prose, "file"),
+    "cache": (_cache, "file"),
     **{name: (partial(_of_a_store, name), "file") for name in _STORES},
     **{name: (partial(_directory_of_a_store, name), "dir") for name in _DIRECTORIES},
 }
@@ -161,3 +173,4 @@ CONTRACT = BoundedPath("contract")
 DATABASE = BoundedPath("database")
 JOURNAL = BoundedPath("journal")
 PROSE = BoundedPath("prose")
+CACHE = BoundedPath("cache")

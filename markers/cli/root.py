@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, str] = {
     "spine": "spine",
     "delete": "delete",
     "restore": "restore",
+    "reconcile": "reconcile",
     "state": "state",
     "hook": "hook",
     "registry": "registry",

@@ -22,9 +22,9 @@ command = LazyGroup(
     short_help="Read and write the local stores.",
     help="""Read and write the files in which agents keep their working state.
 
-    Each store has the verbs of the program that owns it, and `where`.""",
+    Each store has the verbs of the program that owns it, and `where`, `publish` and `restore`.""",
     **documented(
         example="persist-marker state session-md where",
-        exits="0 done; 1 failed; 2 usage; 3 refused; 7 unavailable",
+        exits="0 done; 1 failed; 2 usage; 3 refused; 7 unavailable; those of publish and restore",
     ),
 )

@@ -27,6 +27,7 @@ from .box import (
 )
 from .box_operator import COMMANDS
 from .common import MarkerCommand, documented
+from .handing import add_handing
 from .output import Answer
 from .paths import BoundedPath
 from .stored import Verbs, chosen, keep, whereabouts
@@ -278,3 +279,6 @@ def where(context: click.Context, /) -> Answer:
 
 for _verb in COMMANDS:
     command.add_command(_verb)
+
+
+add_handing(command, NAME, lambda context, _number: registry_of(context))

@@ -11,6 +11,7 @@ from ..caches.memory import KINDS, TEXTS, Base, bundles_of
 from ..errors import Failed, echo
 from . import memory_logs, memory_marks, memory_states
 from .common import MarkerCommand, documented
+from .handing import add_handing
 from .memory_files import (
     CALL,
     EXITS,
@@ -213,3 +214,10 @@ def put(
 
 for _group in (*memory_states.COMMANDS, *memory_marks.COMMANDS, *memory_logs.COMMANDS):
     command.add_command(_group)
+
+
+add_handing(
+    command,
+    NAME,
+    lambda context, number: place_of(context, "review-state", Said(numbers=(number,))),
+)

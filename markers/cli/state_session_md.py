@@ -11,6 +11,7 @@ from .. import clock
 from ..caches import session_md as store
 from ..model import Action
 from .common import Invocation, MarkerCommand, documented
+from .handing import add_handing
 from .output import Answer, say
 from .paths import BoundedPath
 from .stored import Verbs, chosen, keep, state_file, told, whereabouts
@@ -215,6 +216,9 @@ def where(context: click.Context, /) -> Answer:
 
 def _place(context: click.Context) -> Place:
     return chosen(context, "file", _NAME)
+
+
+add_handing(command, _NAME, lambda context, _number: _place(context))
 
 
 def _cabinet(context: click.Context) -> Cabinet[str]:

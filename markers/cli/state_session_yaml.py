@@ -12,6 +12,7 @@ from .. import clock
 from ..caches import session_yaml as store
 from .common import MarkerCommand, documented
 from .documents import plain
+from .handing import add_handing
 from .output import Answer
 from .paths import BoundedPath
 from .stored import Verbs, chosen, keep, state_file, told, whereabouts
@@ -168,6 +169,9 @@ def boot(context: click.Context, /) -> Answer:
 def where(context: click.Context, /) -> Answer:
     """Print file, lock and root, and whether git tracks the file; makes no file."""
     return whereabouts(context, _place(context))
+
+
+add_handing(command, _NAME, lambda context, _number: _place(context))
 
 
 def _change(

@@ -12,6 +12,7 @@ from .. import clock
 from ..caches import trusted_memory as store
 from .common import MarkerCommand, documented
 from .documents import Document
+from .handing import add_handing
 from .output import Answer
 from .paths import BoundedPath
 from .stored import Verbs, chosen, keep, told, whereabouts
@@ -190,6 +191,9 @@ def where(context: click.Context, /) -> Answer:
         document={**(answer.document or {}), **further},
         lines=[*answer.lines, *lines],
     )
+
+
+add_handing(command, store.NAME, lambda context, _number: place(context))
 
 
 def _sentinel(context: click.Context) -> StateFile:

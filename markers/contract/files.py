@@ -35,7 +35,7 @@ _FAMILY_TEXTS = (
     *("empty", "deletable", "immutable", "gap", "command"),
     *("key", "writer", "selection", "cache", "notes"),
 )
-_ROW_TEXTS = ("id", "shape", "write", "gap", "fungibility", "notes")
+_ROW_TEXTS = ("id", "shape", "owner", "store", "write", "gap", "fungibility", "notes")
 
 T = TypeVar("T")
 
@@ -169,6 +169,8 @@ def row_of(doc: Mapping[str, Any]) -> Row:
         families=tuple(doc.get("families", ())),
         caches=tuple(doc.get("caches", ())),
         read=tuple(doc.get("read", ())),
+        chain=tuple(doc.get("chain", ())),
+        publishes=tuple(doc.get("publishes", ())),
     )
 
 

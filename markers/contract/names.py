@@ -30,6 +30,7 @@ VALIDATORS: Mapping[str, str] = MappingProxyType(
         "proposed-followups": "proposed_followups",
         "review-dispositions": "review_dispositions",
         "sentinel-empty": "sentinel_empty",
+        "session-state": "session_state",
     }
 )
 """Modules of ``markers.validators``."""

@@ -8,7 +8,7 @@ list them.  What may not: reading files (``book``) and what becomes of a problem
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 
@@ -195,6 +195,23 @@ def _row_among(entry: Entry[Row], book: Book) -> Iterator[Finding]:
     served = [book.families[name].value for name in row.families if name in book.families]
     if not any(family.writable for family in served) and not row.gap:
         yield "gap", "is missing: no family writes this row durably, and it must say why"
+    yield from _chained(row, {family.name for family in served if family.writable})
+
+
+_LOCAL = frozenset({"bundle", "cache", "store"})
+
+
+def _chained(row: Row, writable: Collection[str]) -> Iterator[Finding]:
+    """What readers look for must be declared, and what is kept in two places needs an owner."""
+    if row.owner is not None and row.owner not in writable:
+        yield "owner", f"{row.owner!r} is none of the row's families that are written"
+    if row.owner is None and not row.gap and "comment" in row.chain and _LOCAL & {*row.chain}:
+        yield "owner", "is missing: a local copy and a comment are kept in step through one family"
+    for key, named in (("caches", "cache"), ("store", "store")):
+        if named in row.chain and not getattr(row, key):
+            yield key, f"is missing: the chain names the row's {named}"
+    if row.publishes and not row.store:
+        yield "store", "is missing: publishes names fields of a store"
 
 
 def _apart(one: Entry[Family] | Entry[Row], other: Entry[Family] | Entry[Row]) -> bool:

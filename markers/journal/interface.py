@@ -15,7 +15,7 @@ from typing import Protocol
 from ..errors import Unavailable
 from ..model import AuditRef, Reason
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Of the database; migrations go forward only."""
 
 
@@ -107,6 +107,18 @@ class Queued:
     """Why it could not be delivered when that was tried last."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """What a local copy and its comment held when they were last in step."""
+
+    key: str
+    """The one of its names under which it is kept."""
+    sha256: str
+    text: str
+    at: str
+    """When it was kept: UTC, ISO 8601 with milliseconds and ``Z``."""
+
+
 class DamagedJournal(Unavailable):
     """What is stored is not what was written; ``doctor --repair-journal`` sets it aside."""
 
@@ -114,11 +126,12 @@ class DamagedJournal(Unavailable):
 class Journal(Protocol):
     """What the writer and the audit commands do with a journal.
 
-    A journal that is not there yet is empty; ``lock``, ``append``, ``pace`` and ``enqueue`` make
-    it, and nothing else leaves a trace.  Opening may raise ``Unavailable`` (``journal``) or
-    ``Refused`` (``journal-newer``, ``journal-symlink``).  ``open_intents``, ``entry`` and ``body``
-    raise ``DamagedJournal`` (``journal``) for what was changed since it was written, which is not
-    to be acted upon, and so does ``append`` where the end of the log was changed.
+    A journal that is not there yet is empty; ``lock``, ``append``, ``pace``, ``enqueue`` and
+    ``set_base`` make it, and nothing else leaves a trace.  Opening may raise ``Unavailable``
+    (``journal``) or ``Refused`` (``journal-newer``, ``journal-symlink``).  ``open_intents``,
+    ``entry``, ``body`` and ``base`` raise ``DamagedJournal`` (``journal``) for what was changed
+    since it was written, which is not to be acted upon, and so does ``append`` where the end of
+    the log was changed.
     """
 
     @property
@@ -204,6 +217,15 @@ class Journal(Protocol):
 
     def note(self, id: int, problem: str | None) -> None:  # noqa: A002 - the field's own name
         """Keep why a queued write could not be delivered; None takes the note back."""
+
+    def base(self, keys: Sequence[str]) -> Base | None:
+        """The text that both sides held when they were last in step; None where that is not known.
+
+        *keys* are names of one and the same pair, the surest last; the surest that is known counts.
+        """
+
+    def set_base(self, keys: Sequence[str], text: str) -> None:
+        """Keep the text that both sides hold, durably, under the surest of *keys* alone."""
 
     def set_aside(self) -> str:
         """Put a damaged journal out of use, unchanged; the answer is what it is called now.

@@ -56,9 +56,16 @@ _QUEUE: Script = (
     "ALTER TABLE open_intent ADD COLUMN noted REAL",
 )
 
+_BASES: Script = (
+    """CREATE TABLE base (
+        key TEXT PRIMARY KEY, sha256 TEXT NOT NULL, content BLOB NOT NULL, at TEXT NOT NULL
+    )""",
+)
+
 SQLITE: tuple[Script, ...] = (
     (f"PRAGMA application_id = {APPLICATION_ID}", *_TABLES, *_GUARDS),
     _QUEUE,
+    _BASES,
 )
 POSTGRES_SCHEMA = "handoff_markers"
 """The namespace of our tables in a database that others may use as well."""
@@ -110,4 +117,5 @@ _POSTGRES_STOP: Script = (
 POSTGRES: tuple[Script, ...] = (
     (*_in_postgres(_TABLES), *_POSTGRES_GUARDS),
     (*_in_postgres(_QUEUE), *_POSTGRES_STOP),
+    _in_postgres(_BASES),
 )

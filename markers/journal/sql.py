@@ -2,7 +2,8 @@
 
 What may live here: statements that both engines understand, and what they add up to.  What may not:
 opening, locks, an engine's own words; those are ``sqlite``'s and ``postgres``'.  What an entry is
-and how it is proven is ``chain``'s, when a POST may begin ``pacing``'s.
+and how it is proven is ``chain``'s, when a POST may begin ``pacing``'s, what is kept beside the log
+``notes``'.
 
 The database is made by who is going to write: a question to a journal that is not there, and a
 memory for it, leave nothing behind.  What changes is one transaction, whole or not at all.
@@ -11,18 +12,18 @@ memory for it, leave nothing behind.  What changes is one transaction, whole or 
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any
 
 from .. import clock
 from ..__about__ import __version__
 from ..errors import MarkersError, Unavailable
 from ..model import AuditRef
 from . import chain, pacing, proof
-from .interface import DamagedJournal, Entry, Flaw, Kind, Queued, Record
-from .session import Held, Session
+from .interface import DamagedJournal, Entry, Flaw, Kind, Record
+from .notes import QUEUED, Notes
+from .session import Held
 from .trouble import damaged
 
 _PAGE = 500
@@ -34,16 +35,12 @@ _LIST = """INSERT INTO open_intent (seq, thread, replaced, noted)
     SELECT max(seq), ?, ?, ? FROM audit"""
 _OLD = """FROM body WHERE used < ? AND key NOT IN
     (SELECT replaced FROM open_intent WHERE replaced IS NOT NULL)"""
-_REMEMBER = """INSERT INTO memory (key, value) VALUES (?, ?)
-    ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE memory.value <> excluded.value"""
 _OPEN = "SELECT seq, entry, hash FROM open_intent JOIN audit USING (seq)"
-_QUEUED = "SELECT id, at, thread, content, problem FROM queue"
-UNDER_LOCK = (_OPEN, _QUEUED)
+UNDER_LOCK = (_OPEN, QUEUED)
 """What a writer asks of a thread as soon as it holds the lock."""
-_ENQUEUE = "INSERT INTO queue (id, at, thread, content) VALUES (?, ?, ?, ?)"
 
 
-class SqlJournal(ABC):
+class SqlJournal(Notes):
     """A ``Journal`` without the engine.  May be used by several threads; not over a fork."""
 
     def __init__(self) -> None:
@@ -54,18 +51,6 @@ class SqlJournal(ABC):
     @abstractmethod
     def place(self) -> str:
         """Where it is, for people to read."""
-
-    @abstractmethod
-    def _found(self, wait: float | None = None) -> Session | None:
-        """The database, for a question; None where there is none yet."""
-
-    @abstractmethod
-    def _made(self) -> Session:
-        """The database, for who writes."""
-
-    @abstractmethod
-    def _explained(self) -> AbstractContextManager[None]:
-        """Say in our own words what the engine raises."""
 
     @abstractmethod
     def _hold(self, keys: Sequence[str], *, wait: float) -> AbstractContextManager[Held]:
@@ -207,77 +192,6 @@ class SqlJournal(ABC):
             db.do("INSERT INTO pace (account, start) VALUES (?, ?)", account, start)
         return start - now
 
-    def recall(self, key: str) -> str | None:
-        """A small memory."""
-        rows = self._ask("SELECT value FROM memory WHERE key = ?", key)
-        return str(rows[0][0]) if rows else None
-
-    def recall_all(self, keys: Sequence[str]) -> dict[str, str]:
-        """Those of several small memories that there are, in one question."""
-        if not keys:
-            return {}
-        marks = ", ".join("?" * len(keys))
-        several = f"SELECT key, value FROM memory WHERE key IN ({marks})"  # noqa: S608 - only marks
-        rows = self._ask(several, *keys)
-        return {str(key): str(value) for key, value in rows}
-
-    def remember(self, key: str, value: str, *, wait: float | None = None) -> None:
-        """Keep a small memory, where there is a journal."""
-        with self._mutex, self._explained():
-            session = self._found(wait)
-            if session is not None:
-                with session.changing(alone=False) as db:
-                    db.do(_REMEMBER, key, value)
-
-    def enqueue(self, thread: str, order: str) -> int:
-        """Keep a write for later, durably; the answer is its id."""
-        with self._mutex, self._explained(), self._made().changing() as db:
-            db.do("UPDATE tally SET last = last + 1 WHERE name = 'queue'")
-            [(given,)] = db.ask("SELECT last FROM tally WHERE name = 'queue'")
-            at = chain.stamp(clock.now())
-            db.do(_ENQUEUE, given, at, thread, chain.to_bytes(order))
-        return int(given)
-
-    def queued(self, keys: Sequence[str] | None = None) -> list[Queued]:
-        """The writes that wait, in order of id; of these threads, or of all."""
-        rows = self._ask_of(_QUEUED, keys)
-        return [_queued(*row) for row in sorted(rows)]
-
-    def dequeue(self, id: int) -> bool:  # noqa: A002 - the field's own name
-        """Take a write out of the queue, its text with it; false where it is gone already."""
-        with self._mutex, self._explained():
-            session = self._found()
-            if session is None:
-                return False
-            with session.changing() as db:
-                there = db.ask("SELECT id FROM queue WHERE id = ?", id)
-                db.do("DELETE FROM queue WHERE id = ?", id)
-            session.forget()
-        return bool(there)
-
-    def note(self, id: int, problem: str | None) -> None:  # noqa: A002 - the field's own name
-        """Keep why a queued write could not be delivered; None takes the note back."""
-        kept = None if problem is None else chain.to_bytes(problem)
-        with self._mutex, self._explained():
-            session = self._found()
-            if session is not None:
-                with session.changing(alone=False) as db:
-                    db.do("UPDATE queue SET problem = ? WHERE id = ?", kept, id)
-
-    def _ask(self, statement: str, *values: Any) -> list[Any]:
-        """All rows that one statement gives; none where there is no journal."""
-        with self._mutex, self._explained():
-            session = self._found()
-            return [] if session is None else session.ask(statement, *values)
-
-    def _ask_of(self, statement: str, keys: Sequence[str] | None) -> list[Any]:
-        """The same of the threads that *keys* name, or of all."""
-        if keys is None:
-            return self._ask(statement)
-        threads = sorted(set(keys))
-        marks = ", ".join("?" * len(threads))
-        return self._ask(f"{statement} WHERE thread IN ({marks})", *threads) if threads else []
-
     def _page(self, after: int) -> list[chain.Sealed]:
         page = "SELECT seq, entry, hash FROM audit WHERE seq > ? ORDER BY seq LIMIT ?"
         return [self._stored(row) for row in self._ask(page, after, _PAGE)]
@@ -301,16 +215,6 @@ class SqlJournal(ABC):
         """The locks that this thread of execution has taken."""
         held: list[Held] = self._mine.__dict__.setdefault("held", [])
         return held
-
-
-def _queued(id: int, at: str, thread: str, content: bytes, problem: bytes | None) -> Queued:  # noqa: A002 - the field's own name
-    return Queued(
-        id=id,
-        at=at,
-        thread=thread,
-        order=chain.from_bytes(content),
-        problem=None if problem is None else chain.from_bytes(problem),
-    )
 
 
 def _lock_lost() -> Unavailable:

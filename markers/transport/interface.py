@@ -78,6 +78,11 @@ class Issue:
     surface: Surface
     locked: bool
     comments: int
+    body: str = ""
+    """Its own text."""
+    author: Account | None = None
+    association: str = ""
+    app: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

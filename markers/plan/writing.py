@@ -1,7 +1,6 @@
-"""Decision tables: what was observed and what is wanted, to what is to be done.
+"""One write: from what governs and what is wanted to what is to be done.
 
-What may live here: frozen questions, ordered tables of rules, frozen answers.  What may not: any
-request, clock or file.  The first rule whose condition holds decides; the last one always holds.
+What may live here: the question, its table, its answer.  What may not: any request, clock or file.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from .model import Reason, Shape
+from ..model import Reason, Shape
 
 ABSENT = "absent"
 """What ``--expect`` says when there must be no match yet."""
