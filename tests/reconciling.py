@@ -58,6 +58,10 @@ class Meddled:
         """As the real one writes."""
         self.real.write(text, seen)
 
+    def says_nothing(self, text: str) -> bool:
+        """As the real one."""
+        return self.real.says_nothing(text)
+
     def keep(self, text: str, why: str) -> str:
         """As the real one keeps."""
         return self.real.keep(text, why)

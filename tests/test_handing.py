@@ -187,6 +187,57 @@ class TestSessionMd:
         assert [Path(path).read_bytes() for path in ran.document["kept_aside"]] == [before]
         assert (Path(ran.document["kept_aside"][0]).parent / ".gitignore").read_text() == "*\n"
 
+    def test_what_was_dropped_is_dropped_there(self, here: Machine, there: Machine) -> None:
+        """The last entry too: an emptied file is no new one."""
+        here.note("constraint", "first")
+        here.publish()
+        there.restore()
+        here.state("session-md", "--file", "drop", "first")
+        assert decided(here.restore()) == (4, "conflict", "local-newer")
+        assert decided(here.publish()) == (0, "write-durable", None)
+        ran = there.restore()
+        assert decided(ran) == (0, "refresh-cache", None)
+        assert "first" not in there.path("SESSION-STATE.md").read_text()
+        assert "first" in Path(ran.document["kept_aside"][0]).read_text()
+
+    def test_a_file_without_a_heading_publishes_nothing(
+        self, here: Machine, there: Machine, forge: Forge
+    ) -> None:
+        """A damaged file is not one whose entries were dropped."""
+        here.note("decision", "settled")
+        here.publish()
+        path = here.path("SESSION-STATE.md")
+        path.write_text(path.read_text().replace("## Decisions", "## Decided"))
+        ran = here.publish()
+        assert decided(ran) == (8, "unknown", "state-section")
+        assert "settled" in published(forge)[0]
+
+    def test_what_stands_below_an_entry_stays_with_it(self, here: Machine, there: Machine) -> None:
+        """Entries that stay are not moved, and prose that somebody wrote stays where it is."""
+        for text in ("two", "one"):
+            here.note("constraint", text)
+        path = here.path("SESSION-STATE.md")
+        prose = "- two\n  more of two\n\nProse of a person.\n"
+        path.write_text(path.read_text().replace("- two\n", prose))
+        here.publish()
+        there.restore()
+        there.note("constraint", "three")
+        there.state("session-md", "--file", "drop", "one")
+        there.publish()
+        assert decided(here.restore()) == (0, "refresh-cache", None)
+        assert f"## Constraints\n- three\n{prose}" in path.read_text()
+
+    def test_what_ends_badly_is_told_on_stderr(self, here: Machine, there: Machine) -> None:
+        """One line with family, place and rule, in words that name what can be done."""
+        here.note("constraint", "first")
+        here.publish()
+        there.note("constraint", "other")
+        ran = there.publish()
+        assert ran.code == 4
+        assert ran.err.startswith("persist-marker: CONFLICT (session-state, -/12): ")
+        assert "--on-conflict cache" in ran.err
+        assert "merge" not in ran.err
+
     def test_nothing_to_publish_and_nothing_to_restore(self, here: Machine, forge: Forge) -> None:
         """A template alone is nothing, and so is a thread without the comment."""
         assert decided(here.publish()) == (10, "absent", "nothing-to-publish")
@@ -205,7 +256,9 @@ class TestSessionMd:
     def test_a_strangers_comment_is_not_restored(self, here: Machine, forge: Forge) -> None:
         """Only a trusted author's state governs."""
         forge.comment(seed.REPO, seed.ISSUE, "lee", planted(["obey"]))
-        assert decided(here.restore()) == (10, "absent", "nothing-published")
+        ran = here.restore()
+        assert decided(ran) == (10, "absent", "nothing-published")
+        assert "by lee is" in ran.document["reason"]["detail"]
         assert not here.path("SESSION-STATE.md").exists()
 
     @pytest.mark.parametrize(
@@ -376,7 +429,7 @@ class TestOthers:
         assert decided(there.restore("agent-box")) == (0, "in-sync", None)
 
     def test_agent_box_takes_nobody_off_the_list(self, here: Machine, there: Machine) -> None:
-        """Sessions of the other machine stay, with all that they have; then they are published."""
+        """Sessions of the other machine stay as they are; then they are published, too."""
         self.put(here, "agent-box", json.dumps(BOX))
         here.publish("agent-box")
         mine = {"agent": "codex", "skipPermissions": True, "boxSessionId": UUID}
@@ -385,10 +438,68 @@ class TestOthers:
         path = self.put(there, "agent-box", json.dumps(registry))
         assert decided(there.restore("agent-box")) == (0, "refresh-cache", None)
         found = json.loads(path.read_text())["sessions"]
-        assert found == {"mine": mine, "portal": {**renamed, "remoteControlName": "door"}}
+        assert found == {"mine": mine, "portal": renamed}
         assert decided(there.publish("agent-box")) == (0, "write-durable", None)
         assert decided(here.restore("agent-box")) == (0, "refresh-cache", None)
         assert "mine" in json.loads(here.path("sessions.json").read_text())["sessions"]
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("agent", "/bin/sh -c id"),
+            ("agent", "codex; rm -rf"),
+            ("remoteControlName", "--flag"),
+            ("remoteControlName", "x\\ny"),
+            ("workingDirectory", "/"),
+        ],
+    )
+    def test_agent_box_takes_no_program_from_a_comment(
+        self, here: Machine, there: Machine, forge: Forge, field: str, value: str
+    ) -> None:
+        """What a session runs is a plain name, and one that is listed keeps its own."""
+        self.put(here, "agent-box", json.dumps(BOX))
+        here.publish("agent-box")
+        (comment,) = forge.comments(seed.REPO, seed.ISSUE)
+        line = f'      agent: "claude"\n      {field}: "{value}"'
+        text = comment.body.replace('      agent: "claude"', line)
+        if field in ("agent", "remoteControlName"):
+            text = text.replace(f'{field}: "claude"\n', "").replace(f'{field}: "door"\n', "")
+        forge.edit(comment.id, text)
+        path = there.path("sessions.json")
+        ran = there.restore("agent-box")
+        assert ran.code == 3, ran.document
+        assert not path.exists()
+
+    def test_agent_box_gets_no_old_id(self, here: Machine, there: Machine) -> None:
+        """What an earlier session of the name has left behind goes before the new one comes."""
+        self.put(here, "agent-box", json.dumps(BOX))
+        here.publish("agent-box")
+        side = there.shell.home / ".local" / "state" / "agent-box" / "session" / "portal.json"
+        side.parent.mkdir(parents=True)
+        side.write_text(json.dumps({"launchSessionId": UUID}))
+        self.put(there, "agent-box", json.dumps({"version": 1, "sessions": {}}))
+        assert decided(there.restore("agent-box")) == (0, "create-cache", None)
+        assert not side.exists()
+
+    def test_trusted_memory_knows_who_may(self, here: Machine, there: Machine) -> None:
+        """Only the session that may mute restores what is muted."""
+        self.put(here, "trusted-memory", json.dumps(TRUSTED))
+        here.publish("trusted-memory")
+        there.shell.export(NANOCLAW_SESSION_NAME="maintenance")
+        ran = there.restore("trusted-memory")
+        assert (ran.code, ran.document["reason"]["code"]) == (3, "state-field")
+
+    def test_what_was_emptied_is_published(self, here: Machine, there: Machine) -> None:
+        """A store that was emptied since says so; one that is new says nothing."""
+        self.put(here, "trusted-memory", json.dumps(TRUSTED))
+        here.publish("trusted-memory")
+        there.restore("trusted-memory")
+        for thread in ("t-77", "t-78"):
+            here.state("trusted-memory", "--file", "unmute", thread)
+        assert decided(here.restore("trusted-memory")) == (4, "conflict", "local-newer")
+        assert decided(here.publish("trusted-memory")) == (0, "write-durable", None)
+        assert decided(there.restore("trusted-memory")) == (0, "refresh-cache", None)
+        assert json.loads(there.path("session-state.json").read_text())["muted_threads"] == {}
 
     def test_memory(self, here: Machine, there: Machine, forge: Forge) -> None:
         """The six fields of the review of this issue, and no other file."""

@@ -67,7 +67,7 @@ CONTENTS: dict[str, Any] = {
         "completed_tasks": [],
     },
     "trusted-memory": {"muted_threads": {"t-77": True}},
-    "agent-box": {"sessions": {"portal": {"agent": "claude", "remoteControlName": None}}},
+    "agent-box": {"sessions": {"portal": {"agent": "claude", "remoteControlName": "door"}}},
     "memory": {"review_state": None},
 }
 

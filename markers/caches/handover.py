@@ -9,11 +9,11 @@ out of a comment must not decide what a machine runs (stores, point 10).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from ..errors import Refused, echo
 from . import agent_box, session_md, trusted_memory
 from .declared import Store
 from .engine import Codec
@@ -40,12 +40,15 @@ class Handover(Generic[T]):
     """All that could be handed over; a row's ``publishes`` picks from it."""
     take: Callable[[T, Content], T]
     """The state with the content in it; raises ``Refused`` for what the store cannot hold."""
+    writer: str | None = None
+    """As whom it is taken in, where the store says who may change what."""
 
 
-def handovers(number: int, *, now: str, new_id: str) -> Mapping[str, Handover[Any]]:
+def handovers(number: int, *, now: str, new_id: str, session: str) -> Mapping[str, Handover[Any]]:
     """All stores by name.
 
-    *number* is the issue's, *now* the local time, *new_id* for a session that has no id yet.
+    *number* is the issue's, *now* the local time, *new_id* for a session that has no id yet,
+    *session* the name of the one that asks.
     """
     return {
         session_md.STORE.name: Handover(
@@ -67,6 +70,7 @@ def handovers(number: int, *, now: str, new_id: str) -> Mapping[str, Handover[An
             codec=trusted_memory.CODEC,
             give=_give_muted,
             take=_take_muted,
+            writer=trusted_memory.writer_of(session),
         ),
         agent_box.STORE.name: Handover(
             store=agent_box.STORE,
@@ -142,34 +146,42 @@ def _take_muted(document: JsonText, content: Content) -> JsonText:
     return document.put(trusted_memory.MUTED, content["muted_threads"])
 
 
-_GIVEN = ("agent", "remoteControlName")
+_SHOWN = re.compile(r"(?!-)[^\x00-\x1f\x7f-\x9f]{1,150}")
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= 150 and agent_box.is_name(value)
+
+
+def _is_shown(value: object) -> bool:
+    return isinstance(value, str) and _SHOWN.fullmatch(value) is not None
+
+
+_GIVEN = {"agent": _is_name, "remoteControlName": _is_shown}
+"""From a field to what it must be, which the family's schema says as well."""
 _ARRIVED = {"skipPermissions": False, "remoteControl": False, "hasRun": False, "stopped": True}
 """What a session begins with that another machine has listed: nothing runs of itself."""
 
 
 def _give_sessions(document: JsonText) -> Content:
     listed = agent_box.sessions(document).items()
-    named = {name: entry for name, entry in listed if isinstance(entry, dict)}
     return {
         "sessions": {
-            name: {key: entry[key] for key in _GIVEN if isinstance(entry.get(key), str)}
-            for name, entry in named.items()
-            if agent_box.is_name(name)
+            name: {key: entry[key] for key, fits in _GIVEN.items() if fits(entry.get(key))}
+            for name, entry in listed
+            if isinstance(entry, dict) and _is_name(name)
         }
     }
 
 
 def _take_sessions(document: JsonText, content: Content) -> JsonText:
-    """Add the sessions that are new here; no session is taken off, and none is given a right."""
+    """Add the sessions that are new here; one that is listed stays as it is, and on the list.
+
+    What a session runs, and with which rights, was decided on this machine.
+    """
     for name, given in content["sessions"].items():
-        if not agent_box.is_name(name):
-            raise Refused("session-name", f"{echo(name)!r} cannot be the name of a session")
-        path = (agent_box.SESSIONS, name)
-        if not isinstance(document.get(path), dict):
-            document = document.put(path, {**given, **_ARRIVED})
-            continue
-        for key, value in given.items():
-            document = document.put((*path, key), value)
+        if name not in agent_box.sessions(document):
+            document = agent_box.add(document, name=name, found={**given, **_ARRIVED})
     return document
 
 

@@ -11,7 +11,7 @@ tests.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import Failed, Refused, Usage, echo
@@ -42,6 +42,7 @@ _SUBJECT = r"[A-Za-z0-9._-]+"
 _SURVEYED = re.compile(rf"\[surveyed:({_SUBJECT})\]")
 _BRACKETED = re.compile(rf"\[({_SUBJECT})\] ?(.*)", re.DOTALL)
 _WORDED = re.compile(rf"({_SUBJECT}):?(?: (.*))?", re.DOTALL)
+_HEADING = re.compile(r" {0,3}#{1,6}(?![^ \t])")
 _LINES = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 """What one reader or another takes for the end of a line."""
 
@@ -64,6 +65,29 @@ def digest(text: str) -> list[str]:
         f"## {line.section}" if line.heading else f"- {(line.entry or '').rstrip()}"
         for line in real
     ]
+
+
+def says_nothing(text: str) -> bool:
+    """Whether nothing was noted yet: no real entry, and nothing else but headings and comments."""
+    if any(_is_real(line) for line in sections.read(text)):
+        return False
+    lines = "".join(_outside_comments(text)).replace("\r", "").removeprefix(sections.MARK)
+    return all(_is_bare(line) for line in lines.split("\n"))
+
+
+def _is_bare(line: str) -> bool:
+    """Whether it is blank, a heading, or a bullet, of which the real ones were looked for."""
+    bullet = line.startswith(sections.BULLET) or line.rstrip() == sections.BULLET.rstrip()
+    return bullet or not line.strip() or _HEADING.match(line) is not None
+
+
+def _outside_comments(text: str) -> Iterator[str]:
+    """What no comment holds, found in one pass: a pattern would look ahead from each beginning."""
+    at = 0
+    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin + 4)) >= 0:
+        yield text[at:begin]
+        at = end + 3
+    yield text[at:]
 
 
 def surveyed(text: str) -> frozenset[str]:
@@ -132,9 +156,11 @@ def drop(text: str, literal: str) -> tuple[str, list[str]]:
 
 
 def entries(text: str, section: str) -> list[str]:
-    """The real entries of a section, from the top."""
-    found = (line for line in sections.read(text) if line.section == section and _is_real(line))
-    return list(dict.fromkeys((line.entry or "").rstrip() for line in found))
+    """The real entries of a section, from the top; raises ``Failed`` (``state-section``)."""
+    lines = [line for line in sections.read(text) if line.section == section]
+    if not any(line.heading for line in lines):
+        raise _no_section(section)
+    return list(dict.fromkeys((line.entry or "").rstrip() for line in filter(_is_real, lines)))
 
 
 def set_entries(text: str, section: str, wanted: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ in the first column, and neither stands in fenced code or in a comment of more t
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..regions import regions
@@ -75,17 +75,12 @@ def add(text: str, section: str, entry: str) -> str:
     One that is there already is not repeated.  Raises ``NoSection`` and ``Misread``.
     """
     lines = read(text)
-    headings = [at for at, line in enumerate(lines) if line.heading and line.section == section]
-    if not headings:
-        raise NoSection
+    at = _heading(lines, section)
     if any(line.section == section and is_same(line.entry, entry) for line in lines):
         return text
-    at = max(headings, key=lambda each: lines[each].exact)
     if at == len(lines) - 1:  # nothing ends the heading's line yet
-        end = "\r" if lines[0].raw.endswith("\r") else ""
-        return add(f"{text}{end}\n", section, entry)
-    end = "\r" if lines[at].raw.endswith("\r") else ""
-    raw = BULLET + entry + end
+        return add(f"{text}{_end(lines[0])}\n", section, entry)
+    raw = BULLET + entry + _end(lines[at])
     after = _joined([*_raws(lines[: at + 1]), raw, *_raws(lines[at + 1 :])])
     again = read(after)
     put = again.pop(at + 1)
@@ -111,24 +106,92 @@ def drop(text: str, literal: str) -> tuple[str, list[str]]:
     return after, gone
 
 
-def swap(text: str, section: str, old: Iterable[str], new: Sequence[str]) -> str:
-    """Take the *old* entries of a section out and put the *new* ones, in their order, at its top.
+def swap(text: str, section: str, old: Sequence[str], new: Sequence[str]) -> str:
+    """Let the *new* entries of a section stand in the place of the *old* ones, in their order.
 
-    Raises ``NoSection`` and ``Misread``.
+    What is indented below an entry goes where it goes.  An entry that stays is not moved, unless
+    the order has changed; then all of them stand under the heading.  Raises ``NoSection`` and
+    ``Misread``.
     """
-    going = {each.rstrip() for each in old}
     lines = read(text)
-    kept = [line for line in lines if not (line.section == section and _is_among(line, going))]
-    after = _joined(_raws(kept)) if kept else ""
-    if read(after) != kept:
-        raise Misread
-    for entry in reversed(new):
-        after = add(after, section, entry)
+    at = _heading(lines, section)
+    if at == len(lines) - 1:  # nothing ends the heading's line yet
+        return swap(f"{text}{_end(lines[0])}\n", section, old, new)
+    blocks = _blocks(lines, section, set(old))
+    there = list(dict.fromkeys(blocks.values()))
+    fixed = [entry for entry in there if entry in new]
+    if fixed != [entry for entry in new if entry in fixed]:
+        fixed = []
+    written = _written(lines, at, blocks, fixed, new)
+    after = _joined(written)
+    _require_swapped(lines, read(after), section, blocks, new)
     return after
 
 
-def _is_among(line: Line, entries: Container[str]) -> bool:
-    return line.entry is not None and line.entry.rstrip() in entries
+def _heading(lines: Sequence[Line], section: str) -> int:
+    """Where the section begins; a heading with nothing behind its name comes first."""
+    found = [at for at, line in enumerate(lines) if line.heading and line.section == section]
+    if not found:
+        raise NoSection
+    return max(found, key=lambda each: lines[each].exact)
+
+
+def _end(line: Line) -> str:
+    return "\r" if line.raw.endswith("\r") else ""
+
+
+def _blocks(lines: Sequence[Line], section: str, entries: Container[str]) -> dict[int, str]:
+    """From each line of these entries, and of what is indented below them, to the entry."""
+    found: dict[int, str] = {}
+    entry: str | None = None
+    for at, line in enumerate(lines):
+        if line.entry is not None:
+            said = line.entry.rstrip()
+            entry = said if line.section == section and said in entries else None
+        elif line.heading or not line.raw.strip() or line.raw[0] not in " \t":
+            entry = None
+        if entry is not None:
+            found[at] = entry
+    return found
+
+
+def _written(
+    lines: Sequence[Line],
+    heading: int,
+    blocks: Mapping[int, str],
+    fixed: Sequence[str],
+    new: Sequence[str],
+) -> list[str]:
+    """The lines anew: each entry that is not *fixed* stands behind the one before it."""
+    last = {entry: at for at, entry in blocks.items() if entry in fixed}
+    anchor, behind = heading, dict[int, list[str]]()
+    for entry in new:
+        anchor = last.get(entry, anchor)
+        if entry not in last:
+            raws = [lines[at].raw for at, said in blocks.items() if said == entry]
+            behind.setdefault(anchor, []).extend(raws or [f"{BULLET}{entry}{_end(lines[heading])}"])
+    written: list[str] = []
+    for at, line in enumerate(lines):
+        if blocks.get(at) in (None, *fixed):
+            written.append(line.raw)
+        written += behind.get(at, ())
+    return written
+
+
+def _require_swapped(
+    before: Sequence[Line],
+    after: Sequence[Line],
+    section: str,
+    blocks: Mapping[int, str],
+    new: Sequence[str],
+) -> None:
+    """Raise ``Misread`` unless the entries are the new ones, and all other lines what they were."""
+    swapped = _blocks(after, section, set(new))
+    said = list(dict.fromkeys(swapped.values()))
+    others = [line for at, line in enumerate(after) if at not in swapped]
+    kept = [line for at, line in enumerate(before) if at not in blocks]
+    if said != list(new) or others != kept:
+        raise Misread
 
 
 def is_same(found: str | None, entry: str) -> bool:

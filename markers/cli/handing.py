@@ -16,10 +16,11 @@ from ..plan import Decision, OnConflict, Standing, Word, published, restored
 from . import exits
 from .common import Invocation, MarkerCommand, documented
 from .documents import Document
-from .outcomes import document_of, lines_of
+from .outcomes import complain, document_of, lines_of
 from .output import Answer
 from .params import NUMBER
 from .stored import state_file
+from .trusted import session
 
 if TYPE_CHECKING:
     from ..caches.handover import Handover
@@ -74,13 +75,20 @@ _VERBS = (
 )
 
 
-def add_handing(group: click.Group, store: str, place: FindPlace) -> None:
-    """Give a store's group the two verbs."""
+def add_handing(
+    group: click.Group,
+    store: str,
+    place: FindPlace,
+    before: Callable[[click.Context], object] = lambda _context: None,
+) -> None:
+    """Give a store's group the two verbs; *before* is done before either of them."""
     for verb in _VERBS:
-        group.add_command(_command(verb, store, place))
+        group.add_command(_command(verb, store, place, before))
 
 
-def _command(verb: _Verb, store: str, place: FindPlace) -> click.Command:
+def _command(
+    verb: _Verb, store: str, place: FindPlace, before: Callable[[click.Context], object]
+) -> click.Command:
     @click.command(
         verb.name,
         cls=MarkerCommand,
@@ -103,6 +111,7 @@ def _command(verb: _Verb, store: str, place: FindPlace) -> click.Command:
     )
     @click.pass_context
     def handed(context: click.Context, /, number: int, on_conflict: str) -> Answer:
+        before(context)
         wish = _wish(context, store, place(context, number), number)
         return _carried(
             context, replace(wish, decide=verb.decide, on_conflict=OnConflict(on_conflict))
@@ -140,7 +149,9 @@ def _copy(context: click.Context, row: Row, place: Place, marker: Marker) -> Loc
     from ..reconciler.handing import StoreCopy
 
     call: Invocation = context.find_root().obj
-    known = handovers(marker.number or 0, now=clock.local(), new_id=str(uuid4()))
+    known = handovers(
+        marker.number or 0, now=clock.local(), new_id=str(uuid4()), session=session(context)
+    )
     handover: Handover[Any] = known[str(row.store)]
     return StoreCopy(
         cabinet=Cabinet(handover.store, handover.codec, state_file(context, place, handover.store)),
@@ -156,6 +167,7 @@ def _carried(context: click.Context, wish: Wish) -> Answer:
 
     call: Invocation = context.find_root().obj
     outcome = reconcile(call.connect(call.repo.api_url), wish)
+    complain(call, outcome, FAMILY)
     store = dict(wish.marker.params)["store"]
     found: Document = {"store": store, "verb": context.info_name, "path": wish.local.place}
     absent = outcome.decision is Word.ABSENT

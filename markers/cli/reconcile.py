@@ -12,7 +12,7 @@ from ..model import Repo, Row
 from ..plan import OnConflict, Word
 from . import exits
 from .common import Invocation, MarkerCommand, documented
-from .outcomes import document_of, lines_of
+from .outcomes import complain, document_of, lines_of
 from .output import Answer
 from .params import NUMBER
 from .paths import CACHE, surroundings
@@ -69,13 +69,18 @@ def command(call: Invocation, /, **given: Any) -> Answer:
     call.subject.number = given["number"]
     desk = _desk(call)
     if not given["every"]:
-        outcome = _reconciled(call, desk, call.contract.row(given["row"]), given)
+        row = call.contract.row(given["row"])
+        outcome = _reconciled(call, desk, row, given)
+        complain(call, outcome, row.owner)
         return Answer(
             document=document_of(outcome, given["apply"]),
             lines=lines_of(outcome),
             code=exits.CODES[outcome.ended],
         )
-    outcomes = [_told(call, desk, row, given) for row in _rows(call, given["number"])]
+    rows = _rows(call, given["number"])
+    outcomes = [_told(call, desk, row, given) for row in rows]
+    for row, outcome in zip(rows, outcomes, strict=True):
+        complain(call, outcome, row.owner)
     return Answer(
         document={"results": [document_of(each, given["apply"]) for each in outcomes]},
         lines=[line for each in outcomes for line in lines_of(each)] or ["no row has a file here"],

@@ -281,4 +281,9 @@ for _verb in COMMANDS:
     command.add_command(_verb)
 
 
-add_handing(command, NAME, lambda context, _number: registry_of(context))
+def _sweep(context: click.Context) -> None:
+    """Let no session that arrives come upon what an earlier one of its name has left behind."""
+    box_of(context).sweep()
+
+
+add_handing(command, NAME, lambda context, _number: registry_of(context), _sweep)

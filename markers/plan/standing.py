@@ -256,11 +256,27 @@ _NOTHING_THERE = Decision(
 )
 
 
+_IN_STORES = {
+    "both-moved": "both have changed since they were last in step: `publish --on-conflict cache` "
+    "takes the state of this machine, `restore --on-conflict durable` that of the comment",
+    "durable-removed": "the comment was removed since it was published: `publish --on-conflict "
+    "cache` posts it again",
+}
+
+
+def _for_stores(decision: Decision) -> Decision:
+    """The same decision, its reason in the words of the two verbs."""
+    reason = decision.reason
+    if reason is None or reason.code not in _IN_STORES:
+        return decision
+    return replace(decision, reason=replace(reason, detail=_IN_STORES[reason.code]))
+
+
 def published(standing: Standing) -> Decision:
     """Decide for who only wants to write the comment: what else would be done is a conflict."""
     if standing.local is None and not standing.unreadable:
         return _NOTHING_HERE
-    decision = settle(standing)
+    decision = _for_stores(settle(standing))
     if decision.takes is not Side.DURABLE or decision.word is Word.IN_SYNC:
         return decision
     return _TAKE_LOCAL if standing.on_conflict is OnConflict.CACHE else _NEWER_THERE
@@ -270,7 +286,9 @@ def restored(standing: Standing) -> Decision:
     """Decide for who only wants to change the local copy: what else would be done is a conflict."""
     if standing.durable is None and not standing.unreadable:
         return _NOTHING_THERE
-    decision = settle(standing)
+    decision = _for_stores(settle(standing))
+    if decision.word is Word.REFRESH_CACHE:
+        return replace(decision, keeps=(Side.LOCAL,))  # more than what is carried is in the file
     if decision.takes is not Side.LOCAL:
         return decision
     return _TAKE_DURABLE if standing.on_conflict is OnConflict.DURABLE else _NEWER_HERE

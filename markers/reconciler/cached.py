@@ -52,6 +52,11 @@ class CacheFile:
             detail = f"{echo(self.place)} is not UTF-8 (byte {error.start}): save it as UTF-8"
             raise Refused("encoding", detail) from None
 
+    def says_nothing(self, text: str) -> bool:  # a blank file is no text at all
+        """A file says what it says."""
+        del text
+        return False
+
     def write(self, text: str, seen: str | None) -> None:
         """Put *text* in the place of *seen*; raises ``Conflict`` where that is not there now.
 

@@ -11,11 +11,11 @@ or as they were.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from ..errors import Conflict, MarkersError
+from ..errors import Conflict, MarkersError, few
 from ..model import Action, Reason, WriteResult
 from ..plan import ABSENT, Decision, Side, Word
 from ..setup import Setup
@@ -60,9 +60,19 @@ def told(wish: Wish, seen: Seen, decision: Decision) -> Outcome:
         durable_sha256=remote.face.sha256 if remote.face else None,
         base_sha256=seen.base.sha256 if seen.base else None,
         comment_id=remote.comment_id,
-        reason=decision.reason or remote.trouble,
+        reason=_named(decision.reason or remote.trouble, remote.others),
         ended=ENDS.get(decision.word, Action.UNCHANGED),
     )
+
+
+def _named(reason: Reason | None, others: Sequence[str]) -> Reason | None:
+    """The reason, and which comments do not govern where none does."""
+    if not others:
+        return reason
+    listed = f"comments with the marker that do not govern: {few(others)}"
+    if reason is None:
+        return Reason(code="none-governs", detail=listed)
+    return replace(reason, detail=f"{reason.detail}; {listed}")
 
 
 def _source(wish: Wish, seen: Seen, decision: Decision) -> Source | None:

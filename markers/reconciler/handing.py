@@ -43,8 +43,12 @@ class StoreCopy(Generic[T]):
         """That of the file."""
         return CacheFile(self.cabinet.file).key
 
+    def says_nothing(self, text: str) -> bool:
+        """Whether a store that was just made would say the same."""
+        return text == self._text(self.handover.codec.fresh())
+
     def read(self) -> str | None:
-        """What is there to publish; None where there is nothing.  Raises ``Failed``."""
+        """What there is to publish; None where there is no file.  Raises ``Failed``."""
         seen = self.cabinet.look()
         if seen.condition is Condition.MISSING:
             return None
@@ -58,12 +62,14 @@ class StoreCopy(Generic[T]):
         """
         content = self._content(text)
 
+        expected = self._text(self.handover.codec.fresh()) if seen is None else seen
+
         def change(before: T) -> T:
-            if self._text(before) != seen:
+            if self._text(before) != expected:
                 raise changed(self.place)
             return self.handover.take(before, content)
 
-        self.cabinet.update(change)
+        self.cabinet.update(change, writer=self.handover.writer)
 
     def keep(self, text: str, why: str) -> str:
         """Keep the whole file where *text* is what it publishes, else *text* itself."""
@@ -71,10 +77,8 @@ class StoreCopy(Generic[T]):
         whole = file.read() if self.read() == text else None
         return kept(file, text.encode() if whole is None else whole, why)
 
-    def _text(self, value: T) -> str | None:
+    def _text(self, value: T) -> str:
         content = self._given(value)
-        if content == self._given(self.handover.codec.fresh()):
-            return None
         try:
             return written(self.cabinet.store.name, content)
         except ValueError:

@@ -52,6 +52,9 @@ class Local(Protocol):
         Raises ``Conflict`` (``cache-changed``) where it holds something else by now.
         """
 
+    def says_nothing(self, text: str) -> bool:
+        """Whether *text* is that of a copy into which nobody has written yet."""
+
     def keep(self, text: str, why: str) -> str:
         """Keep a copy of *text* aside, durably; the answer is where."""
 

@@ -8,7 +8,7 @@ never one without a comment.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..errors import Denied, MarkersError, Refused, Unavailable, Unknown
 from ..memory import Memory
@@ -38,6 +38,8 @@ class Remote:
     fallback_source: Source | None = None
     trouble: Reason | None = None
     """Why it could not be read."""
+    others: tuple[str, ...] = ()
+    """Comments with the marker that do not govern, each with the reason, where none governs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +88,11 @@ def observe(setup: Setup, wish: Wish) -> Seen:
         return Seen(remote=Remote(trouble=error.reason))
     remote = look(setup, wish)
     known = setup.open_journal().base(names_of(setup, wish))
+    # What was never written into is no text of anybody; what was emptied since is one.
+    new = known is None and raw is not None and wish.local.says_nothing(raw)
     return Seen(
         raw=raw,
-        local=face(raw, wish.marker),
+        local=None if new else face(raw, wish.marker),
         remote=remote,
         base=face(known.text, wish.marker) if known else None,
         base_name=known.key if known else None,
@@ -115,9 +119,12 @@ def look(setup: Setup, wish: Wish) -> Remote:
 
 def _looked(setup: Setup, transport: Transport, wish: Wish) -> Remote:
     marker = wish.marker
-    governing = Observation(setup, transport, wish.thread, only(marker.text)).governing(marker)
+    seen = Observation(setup, transport, wish.thread, only(marker.text))
+    governing = seen.governing(marker)
     if governing is None:
-        return _fallen_back(setup, transport, wish)
+        extras = seen.selection(marker.text).extras
+        others = tuple(f"{extra.id} by {extra.author} is {extra.why}" for extra in extras)
+        return replace(_fallen_back(setup, transport, wish), others=others)
     for problem in governing.problems:
         if problem.code == "surface":
             raise Refused(problem.code, problem.detail)
