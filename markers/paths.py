@@ -201,13 +201,21 @@ def missing_is_fine() -> Iterator[None]:
             raise
 
 
-def judge(place: Place, found: os.stat_result) -> None:
-    """Refuse all but a regular file with one name; raises ``Refused`` (``path-...``)."""
+def judge(place: Place, found: os.stat_result, *, is_read: bool = False) -> None:
+    """Refuse all but a regular file with one name; raises ``Refused`` (``path-...``).
+
+    A file that *is_read* may have lost its name: then it was replaced since it was opened, and is
+    the whole of what it was.
+    """
     if stat.S_ISLNK(found.st_mode):
         raise place.refused("path-symlink", "is a symbolic link: name the file itself")
     if not stat.S_ISREG(found.st_mode):
         raise place.refused("path-not-regular", "is not a regular file")
-    if found.st_nlink != 1:
+    if found.st_nlink == 0 and is_read:
+        return
+    if found.st_nlink == 0:
+        raise place.refused("path-gone", "was replaced or deleted meanwhile: try again")
+    if found.st_nlink > 1:
         raise place.refused(
             "path-hard-link", f"is a file with {found.st_nlink} names (hard links): copy it"
         )
@@ -226,7 +234,7 @@ def _open(place: Place) -> int:
         except OSError as error:
             raise _explained(place, name, at, error) from None
     try:
-        judge(place, os.fstat(descriptor))
+        judge(place, os.fstat(descriptor), is_read=True)
     except Refused:
         os.close(descriptor)
         raise

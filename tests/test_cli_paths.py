@@ -9,11 +9,12 @@ from typing import Any
 
 import click
 import pytest
-from command_line import TARGET, Shell, at_forge, forge, shell
+from command_line import TARGET, Ran, Shell, at_forge, forge, shell
 
 from markers.cli.paths import BoundedPath
 from markers.cli.root import root
 from markers.forge import Forge
+from markers.hooks import event_of
 
 __all__ = ["at_forge", "forge", "shell"]
 
@@ -50,7 +51,7 @@ VERBS: dict[Any, list[str]] = {
     "state": ["session-md", "where"],
     "state session-md": ["show"],
     "state session-yaml": ["show"],
-    "state trusted-memory": ["needs-bootstrap"],
+    "state trusted-memory": ["show"],
     "state trusted-memory pending": ["clear"],
     "state trusted-memory address": ["get", "current_home"],
     "state agent-box": ["launch-id", "portal"],
@@ -183,17 +184,29 @@ def arguments(name: str, param: click.Parameter, path: str) -> list[str]:
     return [*name.split(), *needed, *given, *verb, "--json"]
 
 
+def refusal(ran: Ran, name: str) -> str:
+    """The code of a refusal; a hook tells it as its trouble, since failing would stop a prompt."""
+    if event_of(name.split()) is None:
+        assert (ran.code, ran.document["action"]) == (3, "refused"), ran
+        return str(ran.document["reason"]["code"])
+    assert (ran.code, ran.document["answer"]) == (0, None), ran
+    (trouble,) = ran.document["troubles"]
+    assert trouble["detail"] in ran.err
+    return str(trouble["code"])
+
+
 @pytest.mark.parametrize(("name", "param"), PATH_PARAMS)
 def test_no_escape(
     at_forge: Shell, forge: Forge, traps: dict[str, str], name: str, param: click.Parameter
 ) -> None:
     """Every way out is refused on every option that takes a path, before anything is touched."""
     forge.forget()
+    if event_of(name.split()) is not None:  # tells the journal, but one of a server
+        at_forge.export(MARKERS_JOURNAL="postgresql://db.example/x")
     before = snapshot(at_forge.home)
     for kind, path in traps.items():
         ran = at_forge.run(*arguments(name, param, path))
-        assert ran.code == 3, f"{kind}: {ran}"
-        assert ran.document["reason"]["code"].startswith(("path-", "journal-engine")), kind
+        assert refusal(ran, name).startswith(("path-", "journal-engine")), kind
         assert "secret\n" not in ran.err + ran.text
     assert snapshot(at_forge.home) == before
     assert not forge.counts
@@ -207,7 +220,7 @@ def test_a_file_is_no_directory(
     assert isinstance(param.type, BoundedPath)
     wrong = ".tmp/good.md" if param.type.kind in DIRECTORIES else ".tmp/sub"
     ran = at_forge.run(*arguments(name, param, wrong))
-    assert (ran.code, ran.document["action"]) == (3, "refused"), ran
+    assert refusal(ran, name).startswith("path-"), ran
 
 
 def test_escape_inside_a_contract(at_forge: Shell, traps: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""What hooks answer: the views of SESSION-STATE.md, their frame, and the checkpoint line."""
+"""What hooks answer: the views of SESSION-STATE.md, and the checkpoint line."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from command_line import Ran, Shell, shell
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markers.hooks import EVENTS, events, framing
-from markers.hygiene.invisible import INVISIBLE
+from markers.caches import session_md
+from markers.hooks import EVENTS, events
 
 __all__ = ["shell"]
 
@@ -119,6 +119,35 @@ def test_md_10_11_nothing_real_shows_nothing(shell: Shell, event: str, text: str
     assert (ran.code, ran.out, ran.err) == (0, b"", "")
 
 
+def test_md_10_11_an_entry_that_begins_with_a_hash_is_one(shell: Shell) -> None:
+    """An entry about ``#12`` is no heading: both views show it."""
+    noted(shell, "# Session State\n\n## Open threads\n- #12 is next\n")
+    for event in ("session-start", "user-prompt-submit"):
+        assert "- #12 is next" in context(fired(shell, event), event)
+
+
+def test_md_10_a_text_that_is_no_entry_is_for_the_start(shell: Shell) -> None:
+    """What stands below the headings as prose is shown with the whole file."""
+    noted(shell, BARE.replace("## Decisions", "## Decisions\n#12 was settled by hand"))
+    assert "#12 was settled" in context(fired(shell, "session-start"), "session-start")
+    assert fired(shell, "user-prompt-submit").out == b""
+
+
+PIECES = st.sampled_from(
+    (
+        *("## Constraints", "## Existing infrastructure", "# x", "- ", "-", "#", "a"),
+        *("<!--", "-->", "\n", "\r\n", " ", "```", "[surveyed:a]", "\ufeff"),
+    )
+)
+
+
+@given(st.lists(PIECES).map("".join))
+def test_md_10_11_views_agree_on_what_is_real(text: str) -> None:
+    """Whatever has an entry for a turn, or for the guard, has something for the start."""
+    if session_md.digest(text) or session_md.surveyed(text):
+        assert not session_md.says_nothing(text)
+
+
 def test_md_11_infrastructure_alone_is_for_the_start(shell: Shell) -> None:
     """Findings are shown when the session starts and never again."""
     noted(shell, BARE.replace("-\n", "- [surveyed:redis] here\n"))
@@ -134,13 +163,16 @@ def test_md_11_infrastructure_alone_is_for_the_start(shell: Shell) -> None:
         ({}, "unknown"),
         ({"trigger": ""}, "unknown"),
         ({"trigger": 3}, "unknown"),
-        ({"trigger": "a\nb\x1b[0m"}, "ab[0m"),
+        ({"trigger": "a\nb\x1b[0m"}, "unknown"),
+        ({"trigger": "manual state_present=yes"}, "unknown"),
+        ({"trigger": "m" * 41}, "unknown"),
+        ({"trigger": "on_idle-2"}, "on_idle-2"),
     ],
 )
 def test_md_12_compaction_leaves_a_line(
     shell: Shell, told: dict[str, object], trigger: str
 ) -> None:
-    """One undated line with the trigger as it was sent, and whether there are notes."""
+    """One undated line with the trigger, which is one word, and whether there are notes."""
     for present in ("no", "yes"):
         ran = fired(shell, "pre-compact", **told)
         assert (ran.code, ran.out, ran.err) == (0, b"", "")
@@ -235,75 +267,6 @@ def test_a_linked_file_is_not_shown(shell: Shell) -> None:
     assert (ran.code, ran.out, ran.err.count("\n")) == (0, b"", 1)
 
 
-def test_what_is_too_long_is_cut_by_lines(shell: Shell) -> None:
-    """Both harnesses cut what hooks say, and would lose the frame's end: ours is cut before."""
-    lines = [f"- constraint {number:04} {'é' * 40}" for number in range(500)]
-    noted(shell, "\n".join(["## Constraints", *lines, ""]))
-    for event in ("session-start", "user-prompt-submit"):
-        text = context(fired(shell, event), event)
-        assert len(text.encode()) < 10_000
-        shown = inside(text).split("\n")[1:]
-        assert shown == lines[: len(shown)]
-        left = len(lines) - len(shown)
-        assert text.endswith(f"\n[cut: {left} more lines are in SESSION-STATE.md]")
-
-
-def test_what_terminals_and_eyes_do_not_show_is_taken_out(shell: Shell) -> None:
-    """Escape sequences, control characters, bidi controls and zero-width characters do not pass."""
-    unseen = "\x1b[31mred\x1b[0m \x1b]0;title\x07a\u200bb\u202ec\x08\x9bd\ufe0f\te\u00a0f"
-    noted(shell, f"## Constraints\n- {unseen}\n")
-    shown = inside(context(fired(shell, "session-start"), "session-start"))
-    assert shown == "## Constraints\n- red abc\te f"
-
-
-@given(st.text(st.characters(codec="utf-8")))
-def test_no_control_character_passes(text: str) -> None:
-    """Of whatever text only what can be seen is left, with spaces, tabs and line feeds."""
-    shown = framing.clean(text)
-    assert all(each.isprintable() or each in "\n\t" for each in shown)
-    assert not INVISIBLE.search(shown)
-    assert framing.clean(shown) == shown
-    assert shown.count("\n") == text.replace("\r\n", "\n").replace("\r", "\n").count("\n")
-
-
-@given(st.text(st.characters(max_codepoint=0x2FFF), max_size=40))
-def test_what_can_be_seen_stays(text: str) -> None:
-    """A text without any of these comes through as it is."""
-    if "\r" not in text and all(each.isprintable() or each in "\n\t" for each in text):
-        assert framing.clean(INVISIBLE.sub("", text)) == INVISIBLE.sub("", text)
-
-
-WORDS = st.sampled_from(["aa", "bb", "ab", "--- end aa", "--- begin bb", "[cut: 3 more lines"])
-
-
-@given(st.lists(WORDS | st.text(st.characters(codec="utf-8"))), st.integers(0, 200))
-def test_the_frame_cannot_be_closed_from_inside(lines: list[str], limit: int) -> None:
-    """The word that ends the frame is not in the text, whatever the text says."""
-    words = iter(["aa", "bb", "ab", "cccc"])
-    clean = framing.clean("\n".join(lines)).split("\n")
-    text = framed(clean, lambda: next(words), limit)
-    _, begin, *rest = text.split("\n")
-    fence = begin.removeprefix("--- begin ")
-    at = rest.index(f"--- end {fence}")
-    assert rest[:at] == clean[:at]
-    assert not any(fence in line for line in rest[:at])
-    assert len("\n".join(rest[:at]).encode()) <= limit
-    assert (len(rest) > at + 1) == (at < len(clean))
-
-
-def framed(lines: list[str], word: object, limit: int) -> str:
-    """A frame with words of the test's choice."""
-    assert callable(word)
-    return framing.framed(lines, source="S", view="whole", word=word, limit=limit)
-
-
-def test_words_are_random(shell: Shell) -> None:
-    """No two frames end alike, so that nobody can write the end beforehand."""
-    noted(shell)
-    found = {context(fired(shell, "session-start"), "session-start") for _ in range(3)}
-    assert len(found) == 3
-
-
 @given(st.binary() | st.text().map(str.encode))
 def test_any_bytes_are_an_event_or_unreadable(data: bytes) -> None:
     """Reading an event raises nothing else than that it cannot be read."""
@@ -342,13 +305,13 @@ def test_a_hook_is_light(shell: Shell, event: str) -> None:
 
 
 def test_help_and_usage_go_the_usual_way(shell: Shell) -> None:
-    """Help, unknown events and the options of every command are click's; all else is the same."""
+    """Help, no event and the options of every command are click's; all else is the same."""
     noted(shell)
     assert "Exit codes" in shell.run("hook", "session-start", "--help").text
     assert "session-start" in shell.run("hook", "--help").text
-    for wrong in (("hook",), ("hook", "sesion-start"), ("hook", "session-start", "--nonsense")):
+    for wrong in (("hook",), ("hook", "sesion-start"), ("hook", "--json", "-x")):
         ran = shell.run(*wrong)
-        assert (ran.code, ran.out) == (2, b""), wrong
+        assert ran.code == 2, wrong
     plain = inside(context(fired(shell, "session-start"), "session-start"))
     for line in (("hook", "session-start", "-q"), ("--repo", "a/b", "hook", "session-start")):
         assert inside(context(shell.run(*line), "session-start")) == plain

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from command_line import Ran, Shell, shell
 
+from markers import clock
 from markers.cli import hooking
 from markers.hooks import EVENTS, answering
 
@@ -282,8 +283,21 @@ def test_trouble_is_in_the_journal(shell: Shell) -> None:
     assert (entry["kind"], entry["command"]) == ("outcome", "hook session-start")
     assert (entry["action"], entry["reason"]["code"]) == ("failed", "hook-event")
     assert shell.run("audit", "log").text.rstrip().endswith("failed (hook-event)")
-    shell.run("hook", "session-start", "--json", stdin=b"{")
+    shell.run("hook", "session-start", "--json", stdin=b"[]")
     assert len(entries(shell)) == 2
+
+
+def test_the_same_trouble_is_in_the_journal_once_an_hour(shell: Shell) -> None:
+    """A hook runs at every turn: what goes wrong at each of them does not fill the journal."""
+    for _ in range(3):
+        for event in ("session-start", "pre-compact"):
+            ran = shell.run("hook", event, stdin=b"{")
+            assert ran.err.count("\n") == 1  # it is said each time all the same
+    assert len(entries(shell)) == 2
+    later = clock.FakeClock(time.time() + hooking.AGAIN + 60)
+    with clock.use(later):
+        shell.run("hook", "session-start", stdin=b"{")
+    assert len(entries(shell)) == 3
 
 
 def test_a_journal_that_is_busy_is_not_waited_for(
@@ -304,7 +318,7 @@ def test_a_journal_that_is_locked_ends_soon(shell: Shell) -> None:
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
     began = time.monotonic()
-    ran = hook(shell, "session-start", b"{")
+    ran = hook(shell, "session-start", b"[]")
     assert time.monotonic() - began < 10
     assert ran.err.count("\n") == 2
     holder.rollback()

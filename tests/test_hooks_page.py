@@ -38,7 +38,7 @@ def test_pasted_settings_name_every_event_once(harness: str) -> None:
     assert sorted(entry.event for entry in found) == sorted(EVENTS.values())
     for entry in found:
         assert settings.flaw(entry, lambda _program: True) is None
-        assert entry.words[2:] == ()
+        assert entry.line == f"persist-marker hook {entry.call.event}"
 
 
 @pytest.mark.parametrize("harness", DOCUMENTS)
@@ -69,6 +69,8 @@ def test_page_names_the_figures_of_the_code() -> None:
     from markers.hooks import framing, guard, tracked
 
     assert f"at most {framing.LIMIT:,} bytes" in PAGE
+    assert f"above {framing.LONGEST:,} bytes" in PAGE
+    assert f"above {guard.MOST // 1024} KiB" in PAGE
     assert (LISTENING, tracked.PATIENCE) == (5, 2)
     for words in ("docker run", "docker compose up", "docker-compose up", "podman run"):
         assert f"`{words}`" in PAGE
@@ -87,50 +89,6 @@ def test_ignored_lines_cover_what_is_written(shell: Shell) -> None:
     status = ["git", "status", "--porcelain", "--untracked-files=all"]
     done = subprocess.run(status, cwd=shell.top, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["??", ".gitignore"]
-
-
-def entry(event: str, command: str) -> dict[str, Any]:
-    """A settings document with one command."""
-    return {"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}}
-
-
-@pytest.mark.parametrize(
-    ("event", "command", "wrong"),
-    [
-        ("SessionStart", "persist-marker hook session-start", None),
-        ("SessionStart", "/opt/bin/persist-marker hook session-start || true", None),
-        ("SessionStart", '"$HOME/.local/bin/persist-marker" hook session-start', None),
-        ("SessionStart", "persist-marker hook sesion-start", "no hook"),
-        ("SessionStart", "persist-marker hook", "no hook"),
-        ("PreCompact", "persist-marker hook session-start", "the hook of SessionStart"),
-        ("Stop", "persist-marker hook pre-compact", "the hook of PreCompact"),
-        ("SessionStart", "missing/persist-marker hook session-start", "no such program"),
-    ],
-)
-def test_what_is_wrong_with_an_entry(event: str, command: str, wrong: str | None) -> None:
-    """An entry has to name one of our hooks, under its own event, and a program that is there."""
-    (found,) = settings.entries(entry(event, command))
-    flaw = settings.flaw(found, lambda program: not program.startswith("missing"))
-    assert (flaw is None) == (wrong is None)
-    assert wrong is None or wrong in str(flaw)
-
-
-@pytest.mark.parametrize(
-    "document",
-    [
-        None,
-        [],
-        {"hooks": []},
-        {"hooks": {"SessionStart": {}}},
-        {"hooks": {"SessionStart": [3, {"hooks": [None, {"command": 3}]}]}},
-        entry("SessionStart", "other-program hook session-start"),
-        entry("SessionStart", "persist-marker read --number 1"),
-        entry("SessionStart", "persist-marker 'hook"),
-    ],
-)
-def test_what_is_not_ours_is_left_alone(document: object) -> None:
-    """Other programs' entries, and documents of another form, are nobody's fault here."""
-    assert settings.entries(document) == []
 
 
 def check(shell: Shell, name: str) -> dict[str, str]:
@@ -164,9 +122,39 @@ def test_doctor_and_hooks(shell: Shell) -> None:
     put(shell.top / ".claude/settings.local.json", "{")
     assert check(shell, "hooks")["status"] == "warn"
     (shell.top / ".claude/settings.local.json").unlink()
+    put(shell.top / ".claude/settings.local.json", CLAUDE + " " * 1024 * 1024)
+    found = check(shell, "hooks")
+    assert (found["status"], "too large" in found["detail"]) == ("warn", True)
+    (shell.top / ".claude/settings.local.json").unlink()
     os.mkfifo(shell.top / ".claude/settings.local.json")
     shell.export(PATH=os.defpath)
     assert check(shell, "hooks")["status"] == "fail"  # the program is not on PATH any more
+
+
+def test_doctor_and_entries_that_may_be_wrong(shell: Shell) -> None:
+    """What no harness runs, or may not run as it was meant, is a warning."""
+    own = shell.home / ".claude/settings.json"
+    document = json.loads(CLAUDE.replace("persist-marker", f"{sys.executable} -m markers"))
+    put(own, json.dumps(document))
+    assert check(shell, "hooks")["status"] == "ok"
+    put(own, json.dumps({**document, "disableAllHooks": True}))
+    found = check(shell, "hooks")
+    assert (found["status"], "`disableAllHooks`" in found["detail"]) == ("warn", True)
+    put(own, '{"disableAllHooks": true}')
+    assert check(shell, "hooks")["status"] == "ok"  # there are none that could be meant
+    put(own, json.dumps(document).replace("session-start", "session-start --json"))
+    found = check(shell, "hooks")
+    assert (found["status"], "--json" in found["detail"]) == ("warn", True)
+
+
+def test_doctor_and_a_git_that_does_not_tell(shell: Shell) -> None:
+    """State of which git does not tell is a warning: hooks do not show it."""
+    put(shell.top / "SESSION-STATE.md", "x\n")
+    put(shell.top / ".gitignore", block("gitignore"))
+    assert check(shell, "local state")["status"] == "ok"
+    (shell.top / ".git/HEAD").write_text("nonsense\n", encoding="utf-8")
+    found = check(shell, "local state")
+    assert (found["status"], "git does not tell" in found["detail"]) == ("warn", True)
 
 
 def test_doctor_and_local_state(shell: Shell) -> None:

@@ -205,6 +205,39 @@ def test_hard_link_is_refused(top: Path, roots: Roots) -> None:
     assert read_bounded(".tmp/copy.md", roots, cwd=top) == OUTSIDE.encode()
 
 
+def test_a_file_that_is_replaced_meanwhile_is_whole(top: Path, roots: Roots) -> None:
+    """Who reads while others put new files in its place gets one of them, and no refusal."""
+    path, wholes = top / ".tmp/body.md", {f"{letter}".encode() * 5_000 for letter in "ab"}
+    path.write_bytes(b"a" * 5_000)
+    done = threading.Event()
+
+    def put_anew() -> None:
+        for whole in itertools.cycle(wholes):
+            (top / "new").write_bytes(whole)
+            (top / "new").replace(path)
+            if done.is_set():
+                return
+
+    writer = threading.Thread(target=put_anew)
+    writer.start()
+    try:
+        for _ in range(2_000):
+            assert read_bounded(".tmp/body.md", roots, cwd=top) in wholes
+    finally:
+        done.set()
+        writer.join()
+
+
+def test_a_file_that_has_lost_its_name_is_only_read(top: Path) -> None:
+    """What is replaced between opening and looking is whole for who reads, gone for who writes."""
+    place = paths.Place("x", top, ("secret.md",), Roots((top,)))
+    with (top / "secret.md").open("rb") as file:
+        (top / "secret.md").unlink()
+        found = os.fstat(file.fileno())
+        paths.judge(place, found, is_read=True)
+        assert code(lambda: paths.judge(place, found)) == "path-gone"
+
+
 def test_pipe_and_socket_are_refused_at_once(top: Path, roots: Roots) -> None:
     """Nothing waits for a pipe's other end."""
     os.mkfifo(top / ".tmp/pipe")

@@ -151,7 +151,7 @@ def test_md_05_a_decision_has_the_local_date(shell: Shell, monkeypatch: pytest.M
 
 def test_md_06_infra_names_its_subject(shell: Shell) -> None:
     """The first word becomes the name; text without one is stored with a warning."""
-    assert state(shell, "infra", "RabbitMQ broker").err == ""
+    assert state(shell, "infra", "RabbitMQ broker", "-q").err == ""
     assert in_section(shell, "Existing infrastructure") == "- [surveyed:RabbitMQ] broker"
     assert "guard" in state(shell, "infra", "(the) broker").err
     assert in_section(shell, "Existing infrastructure") == "- (the) broker"

@@ -23,7 +23,7 @@ from markers import clock
 from markers.caches import session_yaml as store
 from markers.caches.engine import Broken
 from markers.caches.session_yaml import Change
-from markers.caches.session_yaml_form import CODEC, State, read, write
+from markers.caches.session_yaml_form import CODEC, LEAST_STEPS, MOST_STEPS, State, read, write
 from markers.errors import Refused
 from markers.paths import LIMIT
 
@@ -326,6 +326,7 @@ def test_yaml_08_repeated_additions_all_count(shell: Shell) -> None:
 
 def test_yaml_09_one_line(shell: Shell) -> None:
     """Success is one line and exit 0."""
+    (shell.top / ".gitignore").write_text(".agent/sessions/\n")
     ran = update(shell)
     assert (ran.code, ran.text) == (0, f"Session state updated: {file(shell)} (Locked)\n")
     assert ran.err == ""
@@ -421,7 +422,7 @@ STATES = st.builds(
     mode=TEXTS,
     task=TEXTS,
     status=TEXTS,
-    predicted_steps=st.integers(-(10**17), 10**17),
+    predicted_steps=st.integers(LEAST_STEPS, MOST_STEPS),
     summary=SUMMARIES,
     blockers=LISTS,
     decisions=LISTS,
@@ -608,8 +609,9 @@ def test_yaml_what_is_read_is_written_for_good(text: str) -> None:
     [
         (b"\xff\xfe\x00", "not UTF-8"),
         (b"mode: \0\n", "NUL"),
-        (b"[1, 2]\n", "none of the keys"),
-        (b'{"mode": "x"}\n', "none of the keys"),
+        (b"[1, 2]\n", "between brackets"),
+        (b'{"mode": "x"}\n', "between brackets"),
+        (b'# c\n---\n{\n"mode": "x",\n"current_task": {"name": "y"}\n}\n', "between brackets"),
         (b"some prose\n", "none of the keys"),
     ],
 )
@@ -625,12 +627,14 @@ def test_yaml_bad_input_broken(shell: Shell, data: bytes, why: str) -> None:
     assert loaded(path)["mode"] == "EXECUTION"
 
 
-@pytest.mark.parametrize("data", [b"", b"\n  \n"])
+@pytest.mark.parametrize("data", [b"", b"\n  \n", b"\xef\xbb\xbf", b"---\n", b"# nothing yet\n"])
 def test_yaml_bad_input_empty(shell: Shell, data: bytes) -> None:
-    """An empty file is a state that says nothing."""
+    """An empty or blank file is no usable prior state; the writer begins anew."""
     path = left(shell, data)
-    assert state(shell, "boot", "--json").document["restore"]["mode"] == ""
-    assert update(shell, "--json").document["kept"] is None
+    for verb in ("boot", "show"):
+        assert state(shell, verb).text.startswith("no usable prior state: ")
+        assert state(shell, verb, "--json").document["condition"] == "broken"
+    assert Path(update(shell, "--json").document["kept"]).read_bytes() == data
     assert loaded(path)["mode"] == "EXECUTION"
 
 
@@ -655,15 +659,17 @@ def test_yaml_bad_input_half_written(cut: int) -> None:
 
 
 def test_yaml_bad_input_directory(shell: Shell) -> None:
-    """A directory in the file's place is a failure for readers and writers."""
+    """A directory in the file's place is a failure for writers, and no prior state for readers."""
     file(shell).mkdir()
-    for ran in (update(shell, "--json"), state(shell, "show", "--json")):
-        assert (ran.code, ran.document["reason"]["code"]) == (1, "state-unreadable")
-        assert ran.document["state"] is None
+    ran = update(shell, "--json")
+    assert (ran.code, ran.document["reason"]["code"]) == (1, "state-unreadable")
+    ran = state(shell, "show", "--json")
+    assert (ran.code, ran.document["state"]) == (0, None)
+    assert ran.document["warnings"] == [ran.document["why"]]
 
 
 def test_yaml_bad_input_no_permission(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the system does not let us read is exit 1, and nothing is written."""
+    """What may not be read: exit 1 for a writer; a reader warns and has no prior state."""
     path = left(shell, SAMPLE)
     really = os.open
 
@@ -674,8 +680,11 @@ def test_yaml_bad_input_no_permission(shell: Shell, monkeypatch: pytest.MonkeyPa
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "open", denied)
-        for ran in (update(shell), state(shell, "boot")):
-            assert (ran.code, ran.err.count("\n")) == (1, 1)
+        ran = update(shell)
+        assert (ran.code, ran.err.count("\n")) == (1, 1)
+        ran = state(shell, "boot")
+        assert (ran.code, ran.err.count("\n")) == (0, 1)
+        assert ran.text.startswith("no usable prior state: ")
     assert path.read_text() == SAMPLE
 
 

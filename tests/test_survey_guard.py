@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 
 import pytest
 from command_line import Shell, shell
@@ -37,6 +38,23 @@ FIRES = [
     "docker run nginx --help",
     "docker run \\\n  -d nginx",
     "docker run x\nsurvey-warn cmd=FORGED",
+    "docker compose up; docker ps",
+    "docker-compose up&&curl localhost",
+    "docker compose up;",
+    "docker compose up||true",
+    "docker compose up>log",
+    "docker compose up 2>&1 | tee log",
+    "docker run|cat",
+    "docker run&",
+    "docker run -d nginx --help",
+    "docker run -p 80:80 nginx --help",
+    "docker run --name --help nginx",
+    "docker run -dp 80:80 nginx -h",
+    "docker run --rm -it alpine sh -c 'ls --help'",
+    "docker run -h db.internal nginx -h",
+    "docker compose up | less --help",
+    "docker compose up\n--help",
+    "docker run -- nginx --help",
 ]
 SILENT = [
     "",
@@ -64,6 +82,18 @@ SILENT = [
     "docker run --help",
     "docker run -h",
     "docker run --version",
+    "docker run -d --help",
+    "docker run -d -h",
+    "docker run -p 80:80 --help",
+    "docker run -p80:80 --name=x -dit --rm --help",
+    "docker run --help|less",
+    "docker run \\\n  --help",
+    "docker compose up --build --help",
+    "docker compose up web --help",
+    "docker compose up -h; true",
+    "docker-compose up -d --help >help.txt",
+    "docker compose upgrade>log",
+    "docker run-x",
     "docker compose up --help",
     "podman run --help",
     "cd x\ndocker run nginx",
@@ -118,13 +148,13 @@ def test_md_16_no_command_forges_a_line(command: str) -> None:
     line = guard.logged(command)
     assert line.startswith("survey-warn cmd=")
     assert line.splitlines() == [line]
-    assert all(each.isprintable() or each == "\t" for each in line)
-    assert len(line) <= guard.LONGEST + len("survey-warn cmd=")
+    assert line.isprintable()
+    assert len(line) == min(guard.LONGEST, len(command)) + len("survey-warn cmd=")
 
 
 def test_md_16_line_ends_are_taken_out() -> None:
-    """CR and LF vanish; the rest of the command stays as it was typed."""
-    assert guard.logged("docker run\r\n  Ünïcode") == "survey-warn cmd=docker run  Ünïcode"
+    """CR, LF and what cannot be printed become blanks; the rest stays as it was typed."""
+    assert guard.logged("docker run\r\n\tÜnïcode") == "survey-warn cmd=docker run   Ünïcode"
 
 
 @given(st.text(alphabet="dockerunps ;&|'\"\\\n-hx", max_size=60))
@@ -135,9 +165,24 @@ def test_any_command_is_judged(command: str) -> None:
 
 
 def test_a_long_command_is_judged_in_time() -> None:
-    """A command of a megabyte, quotes and separators in it, is judged without delay."""
-    assert guard.provisions("'" + "x;" * 500_000 + "' && docker run nginx")
-    assert not guard.provisions('echo "' + "\\" * 500_000 + "; docker run nginx")
+    """The longest command that is judged, quotes and separators in it, is so without delay."""
+    began = time.process_time()
+    assert guard.provisions("'" + "x;" * 30_000 + "' && docker run nginx")
+    assert not guard.provisions('echo "' + "\\" * 30_000 + "; docker run nginx")
+    for piece in ("docker run x;", "docker  run -d ", "\\\n", "&&", "'a' "):
+        command = "docker run " + piece * (guard.MOST // len(piece))
+        guard.provisions(command[: guard.MOST])
+    assert time.process_time() - began < 2
+
+
+def test_a_longer_command_is_not_judged() -> None:
+    """What is longer is allowed without advice, and costs next to nothing."""
+    command = "docker run nginx;"
+    assert guard.provisions(command.ljust(guard.MOST))
+    assert not guard.provisions(command.ljust(guard.MOST + 1))
+    began = time.process_time()
+    assert not guard.provisions("docker run nginx" + "&&" * 2_000_000)
+    assert time.process_time() - began < 0.5
 
 
 INFRA = """## Constraints
@@ -181,7 +226,8 @@ def test_md_16_advice_is_logged(shell: Shell) -> None:
     for command in ("docker run a\nb", "docker ps", "docker run c"):
         advised(shell, command)
     log = shell.top / ".claude/survey-guard.warns"
-    assert log.read_text("utf-8") == "survey-warn cmd=docker run ab\nsurvey-warn cmd=docker run c\n"
+    lines = ["survey-warn cmd=docker run a b", "survey-warn cmd=docker run c"]
+    assert log.read_text("utf-8").splitlines() == lines
 
 
 def test_md_16_what_cannot_be_read_allows(shell: Shell) -> None:

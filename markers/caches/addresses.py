@@ -18,7 +18,7 @@ from typing import Any
 
 from ..errors import Failed, echo
 from .declared import Path, Store
-from .engine import Broken, Condition, Seen
+from .engine import Broken, Condition, Seen, require_allowed
 
 CURRENT = 2
 TOLERANT = frozenset({"home_metro"})
@@ -107,7 +107,11 @@ def value(text: str, key: str) -> str:
 
 
 def require_text(seen: Seen[str]) -> str:
-    """The profile's text; raises ``Failed`` (``state-...``) where it cannot be read."""
+    """The profile's text; raises ``Failed`` (``state-...``) where it cannot be read.
+
+    Raises ``Refused`` (``path-...``) where it is not to be opened at all.
+    """
+    require_allowed(seen)
     if seen.value is None:
         mend = "the '## Addresses' block is read from there: mend it, or name another file"
         raise Failed(f"state-{seen.condition}", f"{seen.why}; {mend}")
@@ -177,7 +181,10 @@ def _known_version(lines: list[str]) -> int | None:
     if not _NUMBER.fullmatch(stated) or int(stated) not in STORE.accepts:
         known = " and ".join(map(str, sorted(STORE.accepts)))
         why = f"the '## Addresses' block is of version {echo(stated)}; this program knows {known}"
-        raise Failed("addresses-version", f"{why}: upgrade it, and do not change the stamp by hand")
+        mend = "upgrade this program, and do not change the stamp by hand"
+        if not _NUMBER.fullmatch(stated):
+            mend = "a version is a number; mend the stamp"
+        raise Failed("addresses-version", f"{why}: {mend}")
     return int(stated)
 
 

@@ -119,14 +119,14 @@ def require_name(text: str, *, new: bool = False) -> str:
     """The name; raises ``Usage`` (``session-name``)."""
     if not is_name(text) or (new and len(text) > LONGEST_NAME):
         most = f", at most {LONGEST_NAME}" if new else ""
-        raise Usage("session-name", f"{echo(text)!r}: names are of A-Z a-z 0-9 _ and -{most}")
+        raise Usage("session-name", f"'{echo(text)}': names are of A-Z a-z 0-9 _ and -{most}")
     return text
 
 
 def require_id(text: str) -> str:
     """The id; raises ``Usage`` (``session-id``)."""
     if not is_id(text):
-        raise Usage("session-id", f"{echo(text)!r} is not a UUID such as uuidgen prints")
+        raise Usage("session-id", f"'{echo(text)}' is not a UUID such as uuidgen prints")
     return text
 
 

@@ -126,5 +126,5 @@ def require_line(text: str) -> str:
     """A text of one line that ends no comment; raises ``Refused`` (``memory-text``)."""
     if not text.strip() or not text.isprintable() or any(each in text for each in _DELIMITERS):
         rule = "one printable line, not blank, without <!-- and -->"
-        raise Refused("memory-text", f"{echo(text)!r} is refused: it has to be {rule}")
+        raise Refused("memory-text", f"'{echo(text)}' is refused: it has to be {rule}")
     return text

@@ -64,6 +64,8 @@ class Seen(Generic[T]):
     condition: Condition
     value: T | None = None
     why: str = ""
+    refusal: Refused | None = None
+    """Why the file is not opened at all, such as for being a link."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,11 @@ class Updated(Generic[T]):
     """``created``, ``updated`` or ``unchanged``."""
     warnings: tuple[str, ...] = ()
     kept: str | None = None
-    """The copy of a broken file."""
+    """The copy of a file that was broken, or that had something in it which the change undid."""
+
+
+def _nothing_amiss(_value: object) -> str:
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +97,31 @@ class Cabinet(Generic[T]):
         try:
             data = self.file.read()
         except MarkersError as error:
-            return Seen(condition=Condition.UNREADABLE, why=error.reason.detail)
+            refusal = error if isinstance(error, Refused) else None
+            why = error.reason.detail
+            return Seen(condition=Condition.UNREADABLE, why=why, refusal=refusal)
         if data is None:
             return Seen(condition=Condition.MISSING, why=f"{self.file} does not exist")
         return self._judged(data)
 
     def update(
-        self, change: Callable[[T], T], *, writer: str | None = None, touch: bool = False
+        self,
+        change: Callable[[T], T],
+        *,
+        writer: str | None = None,
+        touch: bool = False,
+        amiss: Callable[[T], str] = _nothing_amiss,
     ) -> Updated[T]:
         """Read, change and write under the lock; *change* is pure and may raise.
 
-        A change of nothing but volatile fields is not written unless *touch*.  Raises ``Failed``
+        A change of nothing but volatile fields is not written unless *touch*.  *amiss* says what
+        of the file a write does not carry over; then a copy is kept first.  Raises ``Failed``
         (``state-...``), ``Refused`` (``state-newer``, ``state-broken``, ``state-field``) and
         ``Unavailable`` (``state-locked``, ``state-changed``); nothing was written then.
         """
         warnings: list[str] = []
         with self.file.held(warnings.append) as held:
-            done = self.update_held(held, change, writer=writer, touch=touch)
+            done = self.update_held(held, change, writer=writer, touch=touch, amiss=amiss)
         return replace(done, warnings=(*warnings, *done.warnings))
 
     def update_held(
@@ -117,6 +131,7 @@ class Cabinet(Generic[T]):
         *,
         writer: str | None = None,
         touch: bool = False,
+        amiss: Callable[[T], str] = _nothing_amiss,
     ) -> Updated[T]:
         """The same under a lock that the caller holds, for what else belongs under it."""
         warnings: list[str] = []
@@ -127,6 +142,9 @@ class Cabinet(Generic[T]):
         written = self.codec.dump(after)
         action = self._action(data, before, after, written, kept, touch=touch)
         if action is not Action.UNCHANGED:
+            if data is not None and kept is None and (what := amiss(before)):
+                kept = held.keep_copy(data, "corrupt")
+                warnings.append(f"{self.file}: {what}; the old file is kept as {kept}")
             held.write(written, last=lambda: require_unmoved(held, data))
         return Updated(
             value=after if action is not Action.UNCHANGED else before,
@@ -144,7 +162,8 @@ class Cabinet(Generic[T]):
         if version is not None and version not in self.store.accepts:
             known = ", ".join(map(str, sorted(self.store.accepts)))
             why = f"{self.file} is of version {version}; this program knows {known}"
-            return Seen(condition=Condition.NEWER, why=why)
+            newer = version > max(self.store.accepts)
+            return Seen(condition=Condition.NEWER if newer else Condition.BROKEN, why=why)
         return Seen(condition=Condition.USABLE, value=value)
 
     def _owned(self, data: bytes | None, held: Held, warnings: list[str]) -> tuple[T, str | None]:
@@ -171,8 +190,14 @@ class Cabinet(Generic[T]):
         objects = {path[:depth] for path in changed for depth in range(len(path))}
         for path in changed:
             if path not in objects and not any(matches(pattern, path) for pattern in own):
-                what = f"{'.'.join(path)} of {self.file}"
-                raise Refused("state-field", f"{echo(what)} is not for {echo(writer)} to change")
+                raise Refused("state-field", self._not_own(path, writer))
+
+    def _not_own(self, path: Path, writer: str) -> str:
+        writers = self.store.writers.items()
+        may = [who for who, own in writers if any(matches(pattern, path) for pattern in own)]
+        rather = f", but for {' or '.join(may)}" if may else ""
+        field = f"{echo('.'.join(path))} of {self.file}"
+        return f"{field} is not for {echo(writer)} to change{rather}"
 
     def _changed(self, before: T, after: T) -> list[Path]:
         old, new = self.codec.fields(before), self.codec.fields(after)
@@ -214,8 +239,18 @@ def require_unmoved(held: Held, data: bytes | None) -> None:
         raise Unavailable("state-changed", f"{held.file} {why}")
 
 
+def require_allowed(seen: Seen[Any]) -> None:
+    """Raise ``Refused`` (``path-...``) for what is not opened, such as a link."""
+    if seen.refusal is not None:
+        raise seen.refusal
+
+
 def require_usable(seen: Seen[T], file: StateFile) -> T:
-    """The value; raises ``Failed`` (``state-...``) where there is none to use."""
+    """The value; raises ``Failed`` (``state-...``) where there is none to use.
+
+    Raises ``Refused`` (``path-...``) where a writer would, too.
+    """
+    require_allowed(seen)
     if seen.value is None:
         raise Failed(f"state-{seen.condition}", seen.why or f"{file} holds nothing usable")
     return seen.value

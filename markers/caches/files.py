@@ -46,7 +46,7 @@ class StateFile:
         Raises ``Failed`` (``state-unreadable``) and ``Refused`` (``path-...``).
         """
         try:
-            with _told_as_failed():
+            with _told_as_failed(self.place):
                 return read_place(self.place, LIMIT)
         except Refused as refusal:
             if refusal.reason.code == "path-missing":
@@ -69,7 +69,7 @@ class StateFile:
         """
         parts = (*self.place.parts[:-1], ASIDE)
         place = Place(self.place.given, self.place.root, (*parts, name), self.place.roots)
-        with _told_as_failed(), walked(place, parts, create=True) as at:
+        with _told_as_failed(place), walked(place, parts, create=True) as at:
             with suppress(FileExistsError):
                 _write_new(".gitignore", at, b"*\n")
             return keep_beside(place, at, name, data)
@@ -83,7 +83,7 @@ class StateFile:
     @contextmanager
     def _directory(self, *, create: bool = False) -> Iterator[int]:
         *above, _name = self.place.parts
-        with _told_as_failed(), walked(self.place, tuple(above), create=create) as at:
+        with _told_as_failed(self.place), walked(self.place, tuple(above), create=create) as at:
             yield at
 
     @contextmanager
@@ -102,7 +102,7 @@ class StateFile:
             except (Unavailable, Failed) as error:
                 if self.posture is Posture.FAIL_CLOSED:
                     raise
-                warn(f"written without its lock: {error.reason.detail}")
+                warn(f"gone on without its lock: {error.reason.detail}")
             yield Held(self, at, self.place.parts[-1])
 
 
@@ -189,10 +189,17 @@ def keep_beside(place: Place, at: int, name: str, data: bytes) -> str:
 
 
 def _write_new(name: str, at: int, data: bytes) -> None:
-    with os.fdopen(os.open(name, NEW, 0o600, dir_fd=at), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    """Write a file that must not have been there; what cannot be written whole is taken away."""
+    descriptor = os.open(name, NEW, 0o600, dir_fd=at)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        with suppress(OSError):  # the first error is the one to tell
+            os.unlink(name, dir_fd=at)
+        raise
     os.fsync(at)
 
 
@@ -227,8 +234,8 @@ _CODES = {
 
 
 @contextmanager
-def _told_as_failed() -> Iterator[None]:
-    """Tell what the machine hinders as the failure of a store."""
+def _told_as_failed(place: Place) -> Iterator[None]:
+    """Tell what the machine hinders as the failure of the store's file at *place*."""
     try:
         yield
     except Refused as refusal:
@@ -238,4 +245,4 @@ def _told_as_failed() -> Iterator[None]:
         raise Failed(code, refusal.reason.detail) from None
     except OSError as error:
         why = echo(error.strerror or str(error))
-        raise Failed("state-unwritable", f"the state cannot be written ({why})") from None
+        raise Failed("state-unwritable", f"{place.path} cannot be written ({why})") from None

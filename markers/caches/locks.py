@@ -115,6 +115,7 @@ def _take(place: Place, descriptor: int, wait: float, end: float) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         if clock.monotonic() >= end:
-            why = f"another program has held its lock for {wait:g} s: nothing was written"
+            seconds = f"{wait:.2f}".rstrip("0").rstrip(".")
+            why = f"another program has held its lock for {seconds} s"
             raise Unavailable("state-locked", f"{echo(place.given)}: {why}")
         clock.sleep(POLL)

@@ -135,7 +135,7 @@ def path_of(name: str, value: str = "") -> tuple[str, ...]:
     if not kind.is_fixed:
         require_word(value)
     if not is_name(filled):
-        raise Refused("memory-name", f"{echo(filled)!r} cannot be the name of a file")
+        raise Refused("memory-name", f"'{echo(filled)}' cannot be the name of a file")
     return (*kind.parts[:-1], filled)
 
 
@@ -143,7 +143,7 @@ def require_word(text: str) -> str:
     """What may stand in the name of a file; raises ``Refused`` (``memory-name``)."""
     if not _WORD.fullmatch(text):
         rule = f"up to {LONGEST_WORD} of A-Z a-z 0-9 . _ and -, no two dots together"
-        raise Refused("memory-name", f"{echo(text)!r} cannot be part of a file's name: {rule}")
+        raise Refused("memory-name", f"'{echo(text)}' cannot be part of a file's name: {rule}")
     return text
 
 
@@ -153,9 +153,11 @@ def value_of(name: str, numbers: tuple[int, ...]) -> str:
     Raises ``Refused`` (``memory-name``) for too few, too many, or one twice.
     """
     least, most = KINDS[name].numbers or (0, 0)
-    if not least <= len(numbers) <= most or len(set(numbers)) != len(numbers):
+    if not least <= len(numbers) <= most:
         wanted = "one number" if most == 1 else f"{least} to {most} different numbers"
         raise Refused("memory-name", f"a {name} is of {wanted}, not of {len(numbers)}")
+    if len(set(numbers)) != len(numbers):
+        raise Refused("memory-name", f"a {name} names each number once")
     return "-".join(map(str, numbers))
 
 

@@ -11,12 +11,13 @@ roots or the user's roots (design, section 3).
 from __future__ import annotations
 
 import os
+import pwd
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import Refused, echo
+from ..errors import Refused, Usage, echo
 from ..paths import Place, Roots, locate
 
 PROJECT = "CLAUDE_PROJECT_DIR"
@@ -40,14 +41,21 @@ class Surroundings:
 
     @property
     def home(self) -> Path:
-        """The user's home directory."""
-        return Path(self.environ.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises
+        """The user's home directory.
+
+        Raises ``Usage`` (``home``) where neither the environment nor the system knows it.
+        """
+        named = self.environ.get("HOME")
+        try:
+            return self.directory / (named or pwd.getpwuid(os.getuid()).pw_dir)
+        except KeyError:
+            raise Usage("home", "HOME is not set, and the system knows no home of yours") from None
 
     @property
     def project(self) -> Path | None:
         """The project that the harness says it works in."""
         named = self.environ.get(PROJECT)
-        return self.directory / named if named else None
+        return _by_the_user(self.directory / named) if named else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +71,11 @@ class Spot:
     """The environment variable that names another file: the user's own, which may lie anywhere."""
 
 
+def _by_the_user(root: Path) -> Path:
+    """A root that the user's variables name: links on the way to it are the user's own."""
+    return Path(os.path.realpath(root))
+
+
 def _project_first(at: Surroundings) -> Path:
     return at.project or at.top or at.directory
 
@@ -74,7 +87,7 @@ def _checkout_first(at: Surroundings) -> Path:
 
 
 def _memory(at: Surroundings) -> Path:
-    return at.directory / at.environ.get(MEMORY, "/memories/session")
+    return _by_the_user(at.directory / at.environ.get(MEMORY, "/memories/session"))
 
 
 def _temporary(_at: Surroundings) -> Path:
@@ -129,11 +142,20 @@ def default(name: str, at: Surroundings) -> Place:
     spot = SPOTS[name]
     stated = at.environ.get(spot.variable)
     if stated:
-        path = at.directory / stated
+        given = at.directory / stated
+        path = _by_the_user(given.parent) / given.name
         return Place(str(path), path.parent, (path.name,), Roots((path.parent,)))
     root = spot.root(at)
     path = root.joinpath(*spot.inside)
     return Place(str(path), root, spot.inside, Roots((root,)))
+
+
+def require_project(place: Place, at: Surroundings) -> Place:
+    """The place; raises ``Usage`` (``project-missing``) below a project that is not there."""
+    if place.root == at.project and not place.root.is_dir():
+        why = f"{PROJECT} names {echo(str(place.root))}, which is no directory: is it misspelt?"
+        raise Usage("project-missing", why)
+    return place
 
 
 def named(name: str, path: str, at: Surroundings) -> Place:
@@ -144,16 +166,28 @@ def named(name: str, path: str, at: Surroundings) -> Place:
     """
     spot = SPOTS[name]
     roots = Roots(tuple(dict.fromkeys((default(name, at).root, *at.allowed.directories))))
-    place = locate(path, roots, cwd=at.directory)
+    place = locate(unlinked(path, at), roots, cwd=at.directory)
     if spot.name is not None and place.path.name != spot.name:
         raise place.refused("path-name", f"must be called {spot.name}, as its readers know it")
     return place
 
 
+def unlinked(path: str, at: Surroundings) -> str:
+    """A path below a directory that the user's variables name, spelled as that is resolved."""
+    whole = at.directory / path
+    variables = (PROJECT, MEMORY, *(spot.variable for spot in SPOTS.values()))
+    for variable in filter(at.environ.get, variables):
+        given = at.directory / at.environ[variable]
+        directory = given if variable in (PROJECT, MEMORY) else given.parent
+        if path and whole.is_relative_to(directory):
+            return str(_by_the_user(directory) / whole.relative_to(directory))
+    return path
+
+
 def below(directory: Place, name: str) -> Place:
     """The file *name* in a directory; raises ``Refused`` (``path-name``) for what is no name."""
     if not is_name(name):
-        raise Refused("path-name", f"{echo(name)!r} cannot be the name of a file")
+        raise Refused("path-name", f"'{echo(name)}' cannot be the name of a file")
     return Place(
         f"{directory.given}/{name}", directory.root, (*directory.parts, name), directory.roots
     )

@@ -63,6 +63,12 @@ def verdict(file: StateFile, current: str) -> Verdict:
     )
 
 
+def unknown(current: str, trouble: str) -> Verdict:
+    """The verdict where the sentinel could not be looked at."""
+    why = Why.UNREADABLE if current else Why.NO_ID
+    return Verdict(needs_bootstrap=True, current=current, stored=None, reason=why, trouble=trouble)
+
+
 def judged(current: str, stored: str | None) -> Why:
     """The table of what runs and what the sentinel says; None for no sentinel."""
     if not current:

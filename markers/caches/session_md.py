@@ -43,6 +43,7 @@ _SURVEYED = re.compile(rf"\[surveyed:({_SUBJECT})\]")
 _BRACKETED = re.compile(rf"\[({_SUBJECT})\] ?(.*)", re.DOTALL)
 _WORDED = re.compile(rf"({_SUBJECT}):?(?: (.*))?", re.DOTALL)
 _HEADING = re.compile(r" {0,3}#{1,6}(?![^ \t])")
+_ALONE = re.compile(r"\r(?![\r\n]|\Z)")
 _LINES = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 """What one reader or another takes for the end of a line."""
 
@@ -120,15 +121,16 @@ def has_subject(entry: str) -> bool:
 def add(text: str, section: str, *entries: str) -> str:
     """Put entries that are not there yet under a heading, so that they stand in this order.
 
-    Raises ``Failed`` (``state-section``) and ``Refused`` (``entry-misread``).
+    Raises ``Failed`` (``state-section``) and ``Refused`` (``entry-misread``, ``state-lines``).
     """
+    _require_lines(text)
     for entry in reversed(entries):
         try:
             text = sections.add(text, section, entry)
         except sections.NoSection:
             raise _no_section(section) from None
         except sections.Misread:
-            raise _misread(f"{echo(entry)!r}; begin the text with a word") from None
+            raise _misread(f"'{echo(entry)}'; begin the text with a word") from None
     return text
 
 
@@ -146,9 +148,10 @@ def require_literal(literal: str) -> None:
 def drop(text: str, literal: str) -> tuple[str, list[str]]:
     """Take out the entries that contain *literal*; the answer is what is left, and they.
 
-    Raises ``Usage`` (``entry-empty``) and ``Refused`` (``entry-misread``).
+    Raises ``Usage`` (``entry-empty``) and ``Refused`` (``entry-misread``, ``state-lines``).
     """
     require_literal(literal)
+    _require_lines(text)
     try:
         return sections.drop(text, literal)
     except sections.Misread:
@@ -168,6 +171,7 @@ def set_entries(text: str, section: str, wanted: Sequence[str]) -> str:
 
     Raises ``Failed`` (``state-section``) and ``Refused`` (``entry-...``).
     """
+    _require_lines(text)
     there = entries(text, section)
     if there == [*wanted]:
         return text
@@ -221,6 +225,13 @@ def _broken(why: str) -> ValueError:
     return Broken(why)
 
 
+def _require_lines(text: str) -> None:
+    """Refuse a text whose lines one reader counts otherwise than another."""
+    if _ALONE.search(text):
+        why = "has carriage returns without a line feed, which end a line for some readers only"
+        raise Refused("state-lines", f"{STORE.file} {why}: give it one ending of lines")
+
+
 def _no_section(section: str) -> Failed:
     why = f"there is no heading '## {section}' in {STORE.file}: nothing was written"
     return Failed("state-section", f"{why}; put it back, or move the file aside and run `init`")
@@ -251,9 +262,9 @@ def _require_entry(verb: str, text: str) -> None:
         raise Usage("entry-empty", f"{verb} needs a text")
     if any(each in text for each in _LINES):
         why = "an entry is one line: write several entries, or one sentence"
-        raise Refused("entry-lines", f"{echo(text)!r} goes over more than one line; {why}")
+        raise Refused("entry-lines", f"'{echo(text)}' goes over more than one line; {why}")
     if _COMMENT in text or "-->" in text:
         why = "no reader would see an entry with a comment's beginning or end in it"
-        raise Refused("entry-comment", f"{echo(text)!r}: {why}")
+        raise Refused("entry-comment", f"'{echo(text)}': {why}")
     if any(each == "\0" or "\ud800" <= each <= "\udfff" for each in text):
-        raise Refused("entry-characters", f"{echo(text)!r} holds what is no character of UTF-8")
+        raise Refused("entry-characters", f"'{echo(text)}' holds what is no character of UTF-8")

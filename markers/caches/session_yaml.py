@@ -76,6 +76,13 @@ def loses_blockers(change: Change) -> bool:
     return bool(change.clear_blockers and change.add_blockers and not change.clear_first)
 
 
+def unread(state: State) -> str:
+    """What there is to say of lines that could not be read; empty where all could be."""
+    lines = [line.removeprefix("# ") for line in state.unread]
+    count = f"{len(lines)} lines" if len(lines) > 1 else "one line"
+    return f"{count} of it cannot be read, the first: {echo(lines[0])}" if lines else ""
+
+
 def to_restore(state: State) -> Mapping[str, Any]:
     """What a session that begins takes over from the last one."""
     return {
@@ -111,4 +118,4 @@ def require_characters(texts: Iterable[str]) -> None:
     """Raise ``Refused`` (``state-characters``) for what UTF-8 or YAML cannot hold."""
     for text in texts:
         if any(each == "\0" or "\ud800" <= each <= "\udfff" for each in text):
-            raise Refused("state-characters", f"{echo(text)!r} holds what is no character of UTF-8")
+            raise Refused("state-characters", f"'{echo(text)}' holds what is no character of UTF-8")

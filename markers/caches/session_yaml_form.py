@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from . import yaml_lines as lines
@@ -36,7 +36,11 @@ _STEPS = "predicted_steps"
 _MORE = "more"
 _TASK_MORE = "task_more"
 _KNOWN = (*_TEXTS, *_LISTS, _TASK, *_TASK_TEXTS, _STEPS)
-_COUNT = re.compile(r"[+-]?[0-9]{1,4300}")
+_COUNT = re.compile(r"[+-]?[0-9]{1,16}")
+LEAST_STEPS, MOST_STEPS = -(10**15), 10**15
+"""What a file may say, and what may be published."""
+_FLOW = re.compile(r"(?:[ \t]*(?:#[^\n]*|---[ \t]*)?\n)*(?:---)?[ \t]*[{\[]")
+"""A text whose root, behind blank lines and comments, stands between brackets."""
 _UNSEEN = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]')
 """What stands in quotes as an escape only."""
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -66,6 +70,8 @@ class State:
     """Lines of somebody else below ``current_task``."""
     more: str = ""
     """Lines of somebody else, as they stand at the end."""
+    unread: tuple[str, ...] = field(default=(), compare=False)
+    """Those of them that could not be read, and so became comments."""
 
 
 def with_new(before: tuple[str, ...], new: Iterable[str]) -> tuple[str, ...]:
@@ -80,11 +86,19 @@ def read(text: str) -> State:
     """
     found: dict[str, Any] = {}
     more: list[str] = []
+    unread: list[str] = []
+    if _FLOW.match(text):
+        raise Broken("it is written between brackets as a whole, which this program does not read")
     for block in lines.blocks(text, _KNOWN):
-        more += _taken(block, found)
-    if not found and text.strip():
-        raise Broken("it holds none of the keys that the store has")
-    return State(**found, more="\n".join(more).strip("\n"))
+        rest, strange = _taken(block, found)
+        noted = _noted(strange)
+        unread += [line for line in noted if line not in map(str.strip, strange)]
+        more += [*rest, *noted]
+    if not found:
+        raise Broken(
+            "it holds none of the keys that the store has" if text.strip() else "it is empty"
+        )
+    return State(**found, more="\n".join(more).strip("\n"), unread=tuple(unread))
 
 
 def write(state: State) -> str:
@@ -152,47 +166,61 @@ class Codec:
 CODEC = Codec()
 
 
-def _taken(block: lines.Block, found: dict[str, Any]) -> list[str]:
+_Rest = tuple[list[str], list[str]]
+"""Lines of somebody else as they stand, and lines that are no YAML of the store's."""
+
+
+def _taken(block: lines.Block, found: dict[str, Any]) -> _Rest:
     """Take what a block says; the answer is its lines that nobody here reads."""
     if block.key in _LISTS:
         name = _LISTS[block.key]
         texts, rest = lines.items(block)
         # A second list of the name is not what the first one says: nothing of it may be lost.
         found[name] = with_new(found.get(name, ()), texts) if name in found else texts
-        return _noted(rest)
+        return [], rest
     if block.key == _TASK and "task" not in found:
-        return _noted(_taken_task(block, found))
+        return [], _taken_task(block, found)
     name = _TEXTS.get(block.key, "")
     if name and name not in found:
         found[name], rest = lines.scalar(block.first, block.lines)
-        return _noted(rest)
+        return [], rest
     if not block.key or name or block.key == _TASK:
-        return _noted(block.raw)
-    return block.raw
+        return [], block.raw
+    return block.raw, []
 
 
 def _taken_task(block: lines.Block, found: dict[str, Any]) -> list[str]:
     more: list[str] = []
-    left: list[str] = [block.first] if block.first.strip() else []
     found.update(task="", status="", predicted_steps=0)
+    flow = lines.mapping(block)
+    if flow is None:
+        left = [block.first] if block.first.strip() else []
+        inner = lines.below(block)
+    else:
+        left, inner = [], [lines.Block(key, text, [f"{key}: {text}"]) for key, text in flow.items()]
     seen: set[str] = set()
-    for inner in lines.below(block):
-        name = _TASK_TEXTS.get(inner.key, _STEPS if inner.key == _STEPS else "")
-        if not inner.key or name in seen:
-            left += inner.raw
+    for each in inner:
+        name = _TASK_TEXTS.get(each.key, _STEPS if each.key == _STEPS else "")
+        if not each.key or name in seen:
+            left += each.raw
         elif not name:
-            more += inner.raw
+            more += each.raw
         else:
             seen.add(name)
-            text, rest = lines.scalar(inner.first, inner.lines)
-            found[name] = _count(text) if name == _STEPS else text
-            left += rest
+            left += _taken_inner(name, each, found)
     found[_TASK_MORE] = "\n".join(more).strip("\n")
     return left
 
 
-def _count(text: str) -> int:
-    return int(text) if _COUNT.fullmatch(text) else 0
+def _taken_inner(name: str, block: lines.Block, found: dict[str, Any]) -> list[str]:
+    text, rest = lines.scalar(block.first, block.lines)
+    if name != _STEPS:
+        found[name] = text
+    elif _COUNT.fullmatch(text) and LEAST_STEPS <= int(text) <= MOST_STEPS:
+        found[name] = int(text)
+    elif text:
+        return block.raw
+    return rest
 
 
 def _noted(unread: Iterable[str]) -> list[str]:

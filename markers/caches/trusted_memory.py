@@ -11,8 +11,7 @@ own field of a file that they can read, and nothing else.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -31,9 +30,10 @@ VERSION = 1
 
 OWNER = "the owner"
 HEARTBEAT = "the heartbeat"
-MAIL = "the mail check"
+"""A program of its own, whichever session starts it; all others write as the session they are."""
 MAIN = f"the session {DEFAULT}"
-OTHER = f"another session than {DEFAULT}"
+MAIL = f"the session {MAINTENANCE}"
+OTHER = f"another session than {DEFAULT} and {MAINTENANCE}"
 
 SESSIONS: Path = ("sessions",)
 PENDING: Path = ("pending_response",)
@@ -69,13 +69,22 @@ STORE = Store(
 )
 CODEC = JsonCodec(_VERSION[0])
 
-_SHAPES: tuple[tuple[Path, tuple[type, ...], str], ...] = (
-    (SESSIONS, (dict,), "an object"),
-    (_MIRROR, (str, type(None)), "a text or null"),
-    (PENDING, (dict, type(None)), "an object or null"),
-    (SEEN, (list,), "a list"),
-    (MUTED, (dict,), "an object"),
-)
+_TEXT = ((str,), "a text")
+_TEXT_OR_NULL = ((str, type(None)), "a text or null")
+_SHAPES: Mapping[Path, tuple[tuple[type, ...], str]] = {
+    SESSIONS: ((dict,), "an object"),
+    _MIRROR: _TEXT_OR_NULL,
+    PENDING: ((dict, type(None)), "an object or null"),
+    SEEN: ((list,), "a list"),
+    MUTED: ((dict,), "an object"),
+}
+_ENTRY: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "started": _TEXT,
+    "epoch": ((int, float), "a number"),
+    "session_id": _TEXT_OR_NULL,
+    "last_seen": _TEXT,
+}
+"""What the owner writes of a session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +101,7 @@ def owned(session: str) -> Store:
     Raises ``Refused`` (``state-name``) for what cannot be the name of a session.
     """
     if not is_name(session) or session == ANY:
-        raise Refused("state-name", f"{echo(session)!r} cannot be the name of a session")
+        raise Refused("state-name", f"'{echo(session)}' cannot be the name of a session")
     own: tuple[Path, ...] = ((*SESSIONS, session), _MIRROR, _VERSION)
     return replace(STORE, writers={**STORE.writers, OWNER: own})
 
@@ -104,40 +113,69 @@ def guest() -> Store:
 
 def writer_of(session: str) -> str:
     """As whom a session writes."""
-    return MAIN if session == DEFAULT else OTHER
+    return {DEFAULT: MAIN, MAINTENANCE: MAIL}.get(session, OTHER)
 
 
 def prior(cabinet: Cabinet[JsonText]) -> Seen[JsonText]:
     """What a reader sees: an unknown shape is no usable prior state, like an unknown version."""
     seen = cabinet.look()
-    wrong = None if seen.value is None else strange(seen.value)
-    if wrong is None:
+    wrong = "" if seen.value is None else strange(seen.value)
+    if not wrong:
         return seen
     return Seen(condition=Condition.BROKEN, why=f"{cabinet.file}: {wrong}")
 
 
-def strange(document: JsonText) -> str | None:
-    """What has another shape than the store's; None where nothing has."""
-    for path, kinds, what in _SHAPES:
-        if path[0] in document.value and not isinstance(document.get(path), kinds):
-            return f"its {path[0]} is not {what}"
-    sessions = document.get(SESSIONS) or {}
-    wrong = next((name for name, entry in sessions.items() if not isinstance(entry, dict)), None)
-    return None if wrong is None else f"its session {echo(wrong)} is not an object"
+def strange(document: JsonText, *fields: Path) -> str:
+    """What has another shape than the store's, of these *fields* or of all; empty for nothing."""
+    wrong = filter(None, (_misshapen(document, path) for path in fields or _SHAPES))
+    return next(wrong, "") or ("" if fields else _strange_entry(document))
 
 
-def begun_anew(document: JsonText) -> str:
-    """What the owner loses of a document whose sessions are none; empty where they are some."""
-    found = document.get(SESSIONS)
-    if isinstance(found, dict) or SESSIONS[0] not in document.value:
-        return ""
-    return f"its sessions were not an object and begin anew; there was: {echo(json.dumps(found))}"
+def _misshapen(document: JsonText, path: Path) -> str:
+    kinds, what = _SHAPES.get(path) or _ENTRY[path[-1]]
+    above = document.get(path[:-1])
+    there = isinstance(above, dict) and path[-1] in above
+    wrong = there and not isinstance(document.get(path), kinds)
+    return f"its {echo('.'.join(path))} is not {what}" if wrong else ""
 
 
-def require_known(document: JsonText) -> JsonText:
-    """The same document; raises ``Refused`` (``state-broken``) where a shape is unknown."""
-    wrong = strange(document)
-    if wrong is not None:
+def _strange_entry(document: JsonText) -> str:
+    entries = document.get(SESSIONS) or {}
+    name = next((name for name, entry in entries.items() if not isinstance(entry, dict)), None)
+    mend = "`register` under that name begins it anew"
+    return "" if name is None else f"its session {echo(name)} is not an object; {mend}"
+
+
+def unfit(*fields: Path) -> Callable[[JsonText], str]:
+    """What of the *fields* that a verb writes has another shape, and so is begun anew."""
+    return lambda document: strange(document, *fields)
+
+
+def unfit_for(session: str) -> Callable[[JsonText], str]:
+    """The same of all that the registration of a session writes."""
+    own = (*SESSIONS, session)
+
+    def amiss(document: JsonText) -> str:
+        found = document.get(SESSIONS)
+        if isinstance(found, dict) and not isinstance(found.get(session, {}), dict):
+            return f"its session {echo(session)} is not an object"
+        return strange(document, SESSIONS, _MIRROR, *((*own, name) for name in _ENTRY))
+
+    return amiss
+
+
+def begun(document: JsonText, field: Path) -> JsonText:
+    """The document without a *field* of another shape than the store's."""
+    return document.remove(field) if _misshapen(document, field) else document
+
+
+def require_known(document: JsonText, *fields: Path) -> JsonText:
+    """The same document; raises ``Refused`` (``state-broken``) where a shape is unknown.
+
+    Of the *fields* that are named; of all, where none is.
+    """
+    wrong = strange(document, *fields)
+    if wrong:
         raise Refused("state-broken", f"{STORE.file}: {wrong}; only its owner mends that")
     return document
 
@@ -158,14 +196,20 @@ def register(document: JsonText, *, session: str, session_id: str | None, now: f
     if not isinstance(before, dict):
         document = document.put(path, entry)
     else:
-        for name in entry if _is_new(before, session_id) else ("last_seen",):
-            document = document.put((*path, name), entry[name])
+        kept = () if _is_new(before, session_id) else ("started", "epoch", "session_id")
+        for name in entry:
+            if name not in kept or _misshapen(document, (*path, name)):
+                document = document.put((*path, name), entry[name])
     document = _put_if_other(document, _MIRROR, session_id)
     return _put_if_other(document, _VERSION, VERSION)
 
 
 def alive(document: JsonText, *, now: float) -> JsonText:
-    """Note that the maintenance session is alive; one that was never registered is not made."""
+    """Note that the maintenance session is alive; one that was never registered is not made.
+
+    Raises ``Refused`` (``state-broken``) where there can be no sessions.
+    """
+    require_known(document, SESSIONS)
     there = isinstance(document.get(LAST_SEEN[:-1]), dict)
     return document.put(LAST_SEEN, clock.iso(now)) if there else document
 
@@ -207,6 +251,7 @@ def is_stale(document: JsonText, *, older_than: float, now: float) -> bool:
 
 def add_seen(document: JsonText, ids: Iterable[str], *, keep: int | None = None) -> JsonText:
     """Add ids to those that were seen; of all, the newest *keep* stay."""
+    document = begun(document, SEEN)
     before = document.get(SEEN) or []
     after = [*before, *(each for each in dict.fromkeys(ids) if each not in before)]
     after = after[-keep:] if keep else after
@@ -215,13 +260,14 @@ def add_seen(document: JsonText, ids: Iterable[str], *, keep: int | None = None)
 
 def mute(document: JsonText, thread: str) -> JsonText:
     """Mute a thread; one that is muted already keeps its value."""
+    document = begun(document, MUTED)
     muted = thread in (document.get(MUTED) or {})
     return document if muted else document.put((*MUTED, thread), True)
 
 
 def unmute(document: JsonText, thread: str) -> JsonText:
     """Let a thread speak again."""
-    return document.remove((*MUTED, thread))
+    return begun(document, MUTED).remove((*MUTED, thread))
 
 
 def _is_new(entry: dict[str, Any], session_id: str | None) -> bool:

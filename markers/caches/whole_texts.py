@@ -6,15 +6,18 @@ What may live here: putting one in place of another.  What may not: how they are
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
-from ..codec import normalise
-from ..errors import Failed, Refused
-from ..model import Action
+from ..codec import lines_of, normalise, parse
+from ..errors import Failed, Refused, echo
+from ..model import Action, Family, Marker
 from .engine import require_unmoved
 from .files import StateFile
 
+BOM = "\ufeff"
+"""A byte order mark, which may stand before the first line."""
 _MARK = 12
 """Hex digits of its hash in the name of a copy: the same text again is the same copy."""
 
@@ -39,16 +42,30 @@ def read(file: StateFile) -> str:
         raise Failed("state-broken", f"{file} is not UTF-8") from None
 
 
-def put(file: StateFile, data: bytes) -> Put:
-    """Let the file hold *data*; of another text that was there a copy is kept.
+def require_own(text: str, own: Marker | None, families: Iterable[Family]) -> None:
+    """Raise ``Refused`` (``memory-marker``) for a text that begins with another one's marker."""
+    first = next((line.strip() for line in lines_of(text.removeprefix(BOM)) if line.strip()), "")
+    found = parse(first, families)
+    if found is not None and (own is None or found.text != own.text):
+        why = f"it is a comment of {echo(found.text)}, and would be taken for this file's text"
+        raise Refused("memory-marker", f"the text begins with another marker: {why}")
 
-    Nothing is written where both say the same after normalisation.  Raises ``Refused``
-    (``memory-text``) for what is blank or not UTF-8, ``Unavailable`` (``state-changed``), and as
-    ``StateFile.held`` does.
-    """
+
+def text_of(data: bytes) -> str:
+    """What can be kept; raises ``Refused`` (``memory-text``) for what is blank or not UTF-8."""
     text = _text(data)
     if text is None or not text.strip() or "\0" in text:
         raise Refused("memory-text", "the text is blank, has a NUL, or is not UTF-8")
+    return text
+
+
+def put(file: StateFile, data: bytes) -> Put:
+    """Let the file hold *data*; of another text that was there a copy is kept.
+
+    Nothing is written where both say the same after normalisation.  Raises ``Refused`` as
+    ``text_of`` does, ``Unavailable`` (``state-changed``), and as ``StateFile.held`` does.
+    """
+    text = text_of(data)
     with file.held(lambda _warning: None) as held:
         before = held.read()
         if before is None:

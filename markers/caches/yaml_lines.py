@@ -12,15 +12,25 @@ writes by hand means it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-_KEY = re.compile(r"([^\s#\"'\[\]{}-][^:\n]*):(?:[ \t]+(.*)|)", re.DOTALL)
+_KEY = re.compile(
+    r"(?:([^\s#\"'\[\]{}-][^:\n]*):(?:[ \t]+|(?=\Z))|([\"'])([\w.-]+)\2[ \t]*:[ \t]*)(.*)",
+    re.DOTALL,
+)
 _ITEM = re.compile(r"[ \t]*-(?:[ \t]+(.*)|)", re.DOTALL)
-_OPENED = re.compile(r"[ \t]*(?:-|[\w.-]+[ \t]*:)[ \t]+(\".*)", re.DOTALL)
+_OPENED = re.compile(
+    r"[ \t]*(?:-[ \t]|[\w.-]+[ \t]*:[ \t]|\"[\w.-]+\"[ \t]*:)[ \t]*(\".*)", re.DOTALL
+)
 _DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*)"[ \t]*(?:#.*)?', re.DOTALL)
 _SINGLE = re.compile(r"'((?:[^']|'')*)'[ \t]*(?:#.*)?", re.DOTALL)
 _LITERAL = re.compile(r"([|>])([0-9+-]{0,2})[ \t]*(?:#.*)?")
+_PAIR = re.compile(
+    r"\s*(?:([\w.-]+):(?=\s)|([\"'])([\w.-]+)\2\s*:)\s*"
+    r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\s,\"'\[\]{}&*!|>@`%#][^,\[\]{}#\n]*|)\s*(?:,|\Z)",
+    re.DOTALL,
+)
 _PIECE = re.compile(r"(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^,\"']|[\"'])+", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _LETTERS = {
@@ -62,12 +72,18 @@ def grouped(lines: Iterable[str]) -> list[Block]:
     """Put lines below their keys; keys stand in the first column."""
     found = [Block()]
     for line in lines:
-        key = _KEY.fullmatch(line)
+        key = _key(line)
         if key:
-            found.append(Block(key[1].rstrip(), key[2] or "", [line]))
+            found.append(Block(*key, [line]))
         elif line.rstrip() not in _MARKS:
             found[-1].raw.append(line)
     return found
+
+
+def _key(line: str) -> tuple[str, str] | None:
+    """The key that begins a line, with or without quotes, and what stands behind its colon."""
+    found = _KEY.fullmatch(line)
+    return ((found[1] or found[3]).rstrip(), found[4]) if found else None
 
 
 def below(block: Block) -> list[Block]:
@@ -86,8 +102,8 @@ def scalar(first: str, lines: Sequence[str]) -> tuple[str, list[str]]:
     if literal:
         return _literal(literal[1], literal[2], inside), rest
     if not more and (_DOUBLE.fullmatch(head.strip()) or _SINGLE.fullmatch(head.strip())):
-        return _unquoted(head), [*lines]
-    return _unquoted(_folded([head, *more, *inside])), rest
+        return unquoted(head), [*lines]
+    return unquoted(_folded([head, *more, *inside])), rest
 
 
 def items(block: Block) -> tuple[tuple[str, ...], list[str]]:
@@ -104,15 +120,33 @@ def items(block: Block) -> tuple[tuple[str, ...], list[str]]:
     return _bullets(lines)
 
 
+def mapping(block: Block) -> Mapping[str, str] | None:
+    """What stands between braces behind a key: from keys to texts, as they are spelled.
+
+    None for what is no such mapping, and for one of anything but texts.
+    """
+    text = "\n".join([block.first, *block.lines]).strip()
+    if text[:1] != "{" or text[-1:] != "}":
+        return None
+    inside, at, found = text[1:-1].rstrip(), 0, dict[str, str]()
+    while at < len(inside):
+        pair = _PAIR.match(inside, at)
+        if pair is None or (pair[1] or pair[3]) in found:
+            return None
+        found[pair[1] or pair[3]] = pair[4].strip()
+        at = pair.end()
+    return found
+
+
 def _joined(lines: Sequence[str], known: Collection[str]) -> Iterator[str]:
     names = "|".join(map(re.escape, known))
-    stop = re.compile(rf"[ \t]*(?:-(?:[ \t]|$)|(?:{names})[ \t]*:)")
+    stop = re.compile(rf"[ \t]*(?:-(?:[ \t]|$)|([\"']?)(?:{names})\1[ \t]*:)")
     at, literal = 0, False
     while at < len(lines):
         line, end = lines[at], at + 1
         if line[:1] not in ("", *_BLANK):
-            key = _KEY.fullmatch(line)
-            literal = key is not None and _LITERAL.fullmatch(key[2] or "") is not None
+            key = _key(line)
+            literal = key is not None and _LITERAL.fullmatch(key[1]) is not None
         if stop.match(line) and not literal and _is_open(line):
             end = _closing(lines, at, stop)
         yield "\n".join(lines[at:end])
@@ -189,7 +223,7 @@ def _flow(lines: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
     end = next(ends, len(lines) - 1) + 1
     text = "\n".join(lines[:end]).strip()[1:]
     pieces = map(str.strip, _PIECE.findall(text[: text.rfind("]")] if "]" in text else text))
-    return tuple(_unquoted(piece) for piece in pieces if piece), [*lines[end:]]
+    return tuple(unquoted(piece) for piece in pieces if piece), [*lines[end:]]
 
 
 def _bullets(lines: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
@@ -208,7 +242,7 @@ def _bullets(lines: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
     return tuple(text for first, text, _more in read if text or first.strip()), rest
 
 
-def _unquoted(text: str) -> str:
+def unquoted(text: str) -> str:
     """What a text says; where its quotes or escapes are none, they are part of it."""
     text = text.strip()
     if text.startswith('"'):

@@ -25,15 +25,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given == ["--version"] and _told_version():
         return 0
+    alone = arguments is None
+    event = _hook(given, alone=alone) if "hook" in given else None
     if sys.platform not in PLATFORMS:
         sys.stderr.write(_ELSEWHERE)
-        return 3
-    if arguments is None:
+        return 3 if event is None else 0
+    if alone:
         _collect_seldom()
-    if len(given) == 2 and given[0] == "hook" and _answered_hook(given[1], alone=arguments is None):
+    if event is not None:
+        _fire(event, given, alone=alone)
         return 0
-    code = _run(given, _end_at_interrupt if arguments is None else _listen_on)
-    if arguments is None:
+    if "--hook" in given and _done_silently(given, alone=arguments is None):
+        return 0
+    code = _run(given, _end_at_interrupt if alone else _listen_on)
+    if alone:
         _end_at_interrupt(code)
         if code == INTERRUPTED:
             _leave_now(code)
@@ -51,36 +56,72 @@ def _told_version() -> bool:
     return True
 
 
-def _answered_hook(event: str, *, alone: bool) -> bool:
-    """Whether *event* is a hook's, and so was answered: nothing that happens in it is a failure.
+def _hook(given: list[str], *, alone: bool) -> str | None:
+    """The event of a hook that is called, whatever else stands on its command line.
 
-    Without click, since a hook runs at every turn.  *alone* says that the process is only for this.
+    *alone* says that the process is only for this: then whoever ends it sees nothing amiss.
     """
-    from ..hooks import EVENTS
+    if alone and given[0] == "hook":
+        _end_quietly()  # before anything is imported
+    from ..hooks import event_of
 
-    if event not in EVENTS:
-        return False
-    if alone:
+    event = event_of(given)
+    if alone and event is not None:
         _end_quietly()
-    try:
-        from .hooking import run
+    return event
 
-        run(event)
+
+def _fire(event: str, given: list[str], *, alone: bool) -> None:
+    """Answer a hook: nothing that happens in it is a failure.
+
+    Without click where it is called as harnesses should, since a hook runs at every turn.
+    """
+    try:
+        if given == ["hook", event]:
+            from .hooking import run
+
+            run(event)
+        else:
+            from .root import run as run_any
+
+            run_any(given, _listen_on)
     except BaseException as error:
         with suppress(OSError, ValueError, AttributeError):
             sys.stderr.write(f"persist-marker: hook {event}: {type(error).__name__}\n")
+    if alone:
+        _leave_now(0)
+
+
+def _done_silently(given: list[str], *, alone: bool) -> bool:
+    """Whether *given* is the hook that nothing may be heard of, and so was run."""
+    from .silent import is_silent, run
+
+    if not is_silent(given):
+        return False
+    if alone:
+        _end_quietly()
+    with suppress(BaseException):
+        run(given, lambda words: _run(words, _listen_on))
     if alone:
         _leave_now(0)
     return True
 
 
 def _end_quietly() -> None:
-    """Let whoever ends the process see that nothing is amiss."""
+    """Let whoever ends the process see that nothing is amiss, and end what it has started."""
     import signal
 
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(each) is not signal.SIG_IGN:
-            signal.signal(each, lambda *_: os._exit(0))
+            signal.signal(each, _leave_quietly)
+
+
+def _leave_quietly(*_: object) -> None:
+    programs = sys.modules.get("markers.programs")
+    end_running = getattr(programs, "end_running", None)  # it may be half imported
+    if end_running is not None:
+        end_running()
+    os._exit(0)
 
 
 def _run(given: list[str], on_answer: Callable[[], None]) -> int:

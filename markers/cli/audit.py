@@ -175,7 +175,7 @@ def _moment(text: str) -> float:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise Usage("prune", f"--before {echo(text)!r} is no date such as 2030-01-31") from None
+        raise Usage("prune", f"--before '{echo(text)}' is no date such as 2030-01-31") from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 

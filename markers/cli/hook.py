@@ -6,15 +6,21 @@ Called as harnesses should, with the event's name alone, it never comes here (``
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
+from ..model import Reason
 from .common import MarkerCommand, MarkerGroup, documented
 from .output import Answer
 
-_EXITS = "0 whatever happens, but 2 and 3 for options that are wrong"
+if TYPE_CHECKING:
+    from .hooking import Heard
+
+_EXITS = "0 whatever happens; 2 where no hook is named"
 
 
 @click.group(
@@ -27,15 +33,32 @@ def command() -> None:
     """Answer the hooks of Claude Code and Codex; docs/hooks.md has the settings to paste.
 
     The event comes on standard input. What goes wrong is told on standard error and in the
-    journal, and never fails the session.
+    journal, and never fails the session: neither does an option that is wrong, with which nothing
+    is answered.
     """
 
 
-def _answered(event: str) -> Answer:
-    from .documents import plain
-    from .hooking import hear, keep
+def refused(event: str, reason: Reason) -> Answer:
+    """What is said where the command line is wrong: as a failure, it would stop the user's prompt.
 
-    heard = hear(event)
+    The event is taken all the same, as the harness wants to get rid of it.
+    """
+    from .hooking import Heard, drained
+
+    drained(sys.stdin)
+    return _told(event, Heard(troubles=[reason]))
+
+
+def _answered(event: str) -> Answer:
+    from .hooking import hear
+
+    return _told(event, hear(event))
+
+
+def _told(event: str, heard: Heard) -> Answer:
+    from .documents import plain
+    from .hooking import keep
+
     troubles = [*heard.troubles, *keep(event, heard.troubles)]
     raw = b"" if heard.answer is None else json.dumps(heard.answer).encode("ascii") + b"\n"
     return Answer(

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from .. import clock
 from ..caches.places import PROJECT
@@ -28,10 +28,17 @@ from ..hooks.answering import Answer, project, respond
 from ..hooks.events import LARGEST
 from ..model import Reason
 
+if TYPE_CHECKING:
+    from ..journal.interface import Entry, Record
+
 LISTENING = 5.0
 """Seconds in which the event has to have arrived."""
 KEEPING = 0.8
 """Seconds that the journal may take."""
+AGAIN = 3600.0
+"""Seconds before the journal gets the same trouble again: a hook may have it at every turn."""
+_RECENT = 100
+"""Entries of the journal that are looked through for the same trouble."""
 
 
 @dataclass(slots=True)
@@ -106,7 +113,8 @@ def _directory() -> Path:
         named = Path(os.environ.get(PROJECT, ""))
         if named.is_absolute():
             return named
-        why = f"the working directory cannot be told ({error.strerror}), nor is {PROJECT} set"
+        why = f"the working directory cannot be told ({error.strerror}), "
+        why += f"and {PROJECT} is {'relative to it' if named.parts else 'not set'}"
         raise Refused("directory", why) from None
 
 
@@ -158,16 +166,30 @@ def _keep(event: str, troubles: Sequence[Reason], hindered: list[Reason]) -> Non
         journal = local_journal(stand(os.environ, _directory()), seconds=KEEPING)
         if journal is None:
             return
-        for trouble in troubles:
-            journal.append(_record(event, trouble))
-        journal.close()
+        try:
+            for trouble in troubles:
+                record = _record(event, trouble)
+                if not _is_known(record, journal.latest(_RECENT)):
+                    journal.append(record)
+        finally:
+            journal.close()
     except MarkersError as error:
         hindered.append(error.reason)
     except Exception as error:  # as in ``hear``
         hindered.append(_bug(error))
 
 
-def _record(event: str, trouble: Reason) -> Any:
+def _is_known(record: Record, entries: Sequence[Entry]) -> bool:
+    """Whether the same went wrong in the same hook a short while ago."""
+    begin = clock.now() - AGAIN
+    return any(
+        (entry.record.command, entry.record.reason) == (record.command, record.reason)
+        and clock.epoch(entry.at) > begin
+        for entry in entries
+    )
+
+
+def _record(event: str, trouble: Reason) -> Record:
     from ..journal.interface import Kind, Record
     from ..model import Action
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -195,7 +196,12 @@ def _updated(context: click.Context, place: Place, done: Updated[Any], **found: 
 
 
 def _lines(state: dict[str, Any] | None) -> list[str]:
-    return [f"{name}: {value}" for name, value in (state or {}).items()]
+    return [f"{name}: {_said(value)}" for name, value in (state or {}).items()]
+
+
+def _said(value: Any) -> str:
+    """A value as its file spells it."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 COMMANDS = (review, hygiene)

@@ -36,7 +36,7 @@ class Number(ParamType):
         if isinstance(value, int):
             return value
         if not _NUMBER.fullmatch(value) or int(value) > MAX_NUMBER:
-            self.fail(f"{echo(value)!r} is not a number from 1 to {MAX_NUMBER}", param, ctx)
+            self.fail(f"'{echo(value)}' is not a number from 1 to {MAX_NUMBER}", param, ctx)
         return int(value)
 
 
@@ -50,7 +50,7 @@ class CommentId(ParamType):
         if isinstance(value, int):
             return value
         if not _ID.fullmatch(value):
-            self.fail(f"{echo(value)!r} is not the id of a comment", param, ctx)
+            self.fail(f"'{echo(value)}' is not the id of a comment", param, ctx)
         return int(value)
 
 
@@ -62,7 +62,7 @@ class Slice(ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Fail on anything that no slice can be called."""
         if not _SLICE.fullmatch(value):
-            self.fail(f"{echo(value)!r} is not the id of a slice, such as s3", param, ctx)
+            self.fail(f"'{echo(value)}' is not the id of a slice, such as s3", param, ctx)
         return str(value)
 
 
@@ -76,7 +76,7 @@ class Expect(ParamType):
         if value == "absent":
             return "absent"
         if not _HASH.fullmatch(value):
-            self.fail(f"{echo(value)!r} is neither 'absent' nor 64 hex digits", param, ctx)
+            self.fail(f"'{echo(value)}' is neither 'absent' nor 64 hex digits", param, ctx)
         return str(value).lower()
 
 
@@ -88,7 +88,7 @@ class Hash(ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Answer in lower case."""
         if not _HASH.fullmatch(value):
-            self.fail(f"{echo(value)!r} is not 64 hex digits", param, ctx)
+            self.fail(f"'{echo(value)}' is not 64 hex digits", param, ctx)
         return str(value).lower()
 
 
@@ -103,7 +103,7 @@ class KeyValue(ParamType):
         """Split at the first equals sign."""
         match = _PARAM.fullmatch(value)
         if match is None:
-            self.fail(f"{echo(value)!r} is not KEY=VALUE", param, ctx)
+            self.fail(f"'{echo(value)}' is not KEY=VALUE", param, ctx)
         return match[1], match[2]
 
 

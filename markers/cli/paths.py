@@ -90,13 +90,21 @@ def _of_a_store(name: str, value: str, place: Place) -> Located:
 
 
 def _directory_of_a_store(name: str, value: str, place: Place) -> Located:
-    """A directory that is none yet, or one that no link leads to."""
-    from ..paths import missing_is_fine, walked
+    """A directory that no link leads to, or one that cannot be read: dealt with as by default."""
+    from ..paths import walked
 
     located = _of_a_store(name, value, place)
-    with missing_is_fine(), walked(located, located.parts):
-        pass
+    try:
+        with walked(located, located.parts):
+            pass
+    except Refused as refusal:
+        if refusal.reason.code not in _NOT_THERE:
+            raise
     return located
+
+
+_NOT_THERE = ("path-missing", "path-unreadable")
+"""What is no rule's business: the store's own readers do without such a directory."""
 
 
 def surroundings(place: Place) -> Surroundings:
@@ -110,13 +118,12 @@ def surroundings(place: Place) -> Surroundings:
 
 def _cache(value: str, place: Place) -> Located:
     """A row's file, by its letters; which name it must bear, and where, its row says later."""
-    from ..caches.places import SPOTS
+    from ..caches.places import SPOTS, unlinked
     from ..paths import Roots, locate
 
-    top = () if place.top is None else (place.top,)
-    memory = SPOTS["memory"].root(surroundings(place))
-    roots = Roots(tuple(dict.fromkeys((memory, *top, *place.roots.directories))))
-    return locate(value, roots, cwd=place.directory)
+    top, at = () if place.top is None else (place.top,), surroundings(place)
+    roots = Roots(tuple(dict.fromkeys((SPOTS["memory"].root(at), *top, *place.roots.directories))))
+    return locate(unlinked(value, at), roots, cwd=place.directory)
 
 
 _STORES = (

@@ -6,12 +6,14 @@ import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from ..__about__ import __version__
 from ..errors import ECHO, Invalid, MarkersError, echo
+from ..hooks import event_of
 from ..model import Reason
 from . import exits
 from .common import Invocation, NoCommand, Told
@@ -129,6 +131,10 @@ def _failure(call: Invocation, error: BaseException, arguments: Sequence[str]) -
     """Say on stderr what went wrong, and shape the document of the command that failed."""
     action, code = exits.of(error)
     reason = _reason(error, action, arguments)
+    if (event := event_of(arguments)) is not None:
+        from .hook import refused
+
+        return refused(event, replace(reason, detail=call.mask.thorough(reason.detail)))
     for line in _usage(error):
         say(line)
     subject = _subject(call, error)
@@ -164,7 +170,9 @@ def _reason(error: BaseException, action: str, arguments: Sequence[str]) -> Reas
     if isinstance(error, MarkersError):
         return error.reason
     if isinstance(error, click.ClickException):
-        return Reason(code=action, detail=_bounded(error.format_message(), arguments))
+        # Click puts each of several choices on a line of its own.
+        message = error.format_message().replace("\n\t", " ")
+        return Reason(code=action, detail=_bounded(message, arguments))
     words = _WORDS[action]
     why = error.why if isinstance(error, Unprinted) else type(error).__name__
     return Reason(code=action, detail=words.format(why=why))

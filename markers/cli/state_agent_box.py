@@ -220,8 +220,10 @@ def rotate(context: click.Context, /, launched: str | None, now: str | None, hoo
 
 def _rotated_by_hook(box: Box, launched: str) -> dict[str, str]:
     """Whatever is wrong, a hook says nothing: its session must go on."""
+    from .hooking import drained
+
     # Read whole before anything is judged, so that the harness can finish writing.
-    event = sys.stdin.buffer.read() if sys.stdin is not None else b""
+    event = drained(sys.stdin)
     with suppress(MarkersError, ValueError, RecursionError, AttributeError):
         now = json.loads(event).get("session_id")
         if agent_box.is_id(launched) and isinstance(now, str) and agent_box.is_id(now):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..caches.memory import KINDS, TEXTS, Base, bundles_of
+from ..codec import derive
 from ..errors import Failed, echo
 from . import memory_logs, memory_marks, memory_states
 from .common import MarkerCommand, documented
@@ -197,8 +198,11 @@ def put(
     """Put the text in its file; of another text that was there a copy is kept beside it."""
     from ..caches import whole_texts
 
-    place = place_of(context, kind, Said(numbers=numbers))
-    done = whole_texts.put(file_of(context, kind, place), body())
+    place, data = place_of(context, kind, Said(numbers=numbers)), body()
+    contract = context.find_root().obj.contract
+    own = derive(contract.families[kind], numbers[0]) if kind in contract.families else None
+    whole_texts.require_own(whole_texts.text_of(data), own, contract.comment_families)
+    done = whole_texts.put(file_of(context, kind, place), data)
     kept = [f"the text that was there is kept as {done.kept}"] if done.kept else []
     return told(
         context,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +15,7 @@ from .common import Invocation, MarkerCommand, documented
 from .handing import add_handing
 from .output import Answer, say
 from .paths import BoundedPath
-from .stored import Verbs, chosen, keep, state_file, told, whereabouts
+from .stored import Verbs, chosen, keep, sight, state_file, told, whereabouts
 
 if TYPE_CHECKING:
     from ..caches.engine import Cabinet, Updated
@@ -66,11 +67,12 @@ def command(context: click.Context, /, file: Place | None) -> None:
 def init(context: click.Context, /) -> Answer:
     """Make the file from the template; one that is there stays as it is."""
     done, place = _update(context, lambda text: text), _place(context)
+    made = done.action is Action.CREATED
     return told(
         context,
         place,
         action=done.action,
-        lines=[f"initialized {place.path}"],
+        lines=[f"initialized {place.path}" if made else f"already there: {place.path}"],
         warnings=done.warnings,
     )
 
@@ -104,11 +106,12 @@ def init_orchestrator(context: click.Context, /) -> Answer:
 @click.pass_context
 def show(context: click.Context, /) -> Answer:
     """Print the file as it is, byte for byte."""
-    text, action = _text(context), Action.UNCHANGED
+    text, action, warnings = _text(context), Action.UNCHANGED, tuple[str, ...]()
     if text is None:
         done = _update(context, lambda fresh: fresh)
-        text, action = done.value, done.action
-    return told(context, _place(context), action=action, raw=store.CODEC.dump(text), text=text)
+        text, action, warnings = done.value, done.action, done.warnings
+    raw = store.CODEC.dump(text)
+    return told(context, _place(context), action=action, raw=raw, warnings=warnings, text=text)
 
 
 def _entry_command(verb: str, short_help: str, example: str) -> click.Command:
@@ -237,4 +240,6 @@ def _text(context: click.Context) -> str | None:
 
 
 def _update(context: click.Context, change: Callable[[str], str]) -> Updated[str]:
-    return _cabinet(context).update(change)
+    done = _cabinet(context).update(change)
+    seen = sight(context, _place(context), done.action, line=f"{store.STORE.file}*")
+    return replace(done, warnings=(*done.warnings, *seen))

@@ -10,12 +10,13 @@ import click
 
 from .. import clock
 from ..caches import session_yaml as store
+from ..caches.session_yaml_form import LEAST_STEPS, MOST_STEPS
 from .common import MarkerCommand, documented
 from .documents import plain
 from .handing import add_handing
 from .output import Answer
 from .paths import BoundedPath
-from .stored import Verbs, chosen, keep, state_file, told, whereabouts
+from .stored import Verbs, chosen, keep, sight, state_file, told, whereabouts
 
 if TYPE_CHECKING:
     from ..caches.engine import Cabinet, Seen
@@ -27,6 +28,7 @@ Decorator = Callable[[Callable[..., Answer]], Callable[..., Answer]]
 _NAME = store.STORE.name
 _CALL = f"persist-marker state {_NAME}"
 _EXITS = "0 done; 1 failed; 2 usage; 3 refused; 7 unavailable"
+_steps = click.IntRange(LEAST_STEPS, MOST_STEPS)
 _LOST = "what a call adds to the blockers that it clears is lost; --clear-first keeps it"
 
 
@@ -87,7 +89,7 @@ def _texts(name: str, parameter: str, what: str) -> Decorator:
 @_option("task", required=True, metavar="TEXT", help="The name of the task.")
 @_option("status", required=True, metavar="TEXT", help="How the task stands.")
 @_option("summary", required=True, metavar="TEXT", help="What the next session must know.")
-@_option("predicted-steps", type=int, default=0, show_default=True, help="Steps that are left.")
+@_option("predicted-steps", type=_steps, default=0, show_default=True, help="Steps that are left.")
 @_texts("add-decision", "decisions", "A decision; the newest ten are kept")
 @_texts("add-blocker", "blockers", "What the task waits for")
 @_option("clear-blockers", is_flag=True, help="Nothing blocks any more.")
@@ -104,9 +106,11 @@ def update(context: click.Context, /, touch: bool, **said: Any) -> Answer:
     change, now, new_id = _change(**said), clock.local(), str(uuid4())
     cabinet = _cabinet(context)
     done = cabinet.update(
-        lambda before: store.update(before, change, now=now, new_id=new_id), touch=touch
+        lambda before: store.update(before, change, now=now, new_id=new_id),
+        touch=touch,
+        amiss=store.unread,
     )
-    lost = store.loses_blockers(change)
+    lost = [_LOST] if store.loses_blockers(change) else []
     path = _place(context).path
     word = "unchanged" if done.action == "unchanged" else "updated"
     return told(
@@ -114,7 +118,7 @@ def update(context: click.Context, /, touch: bool, **said: Any) -> Answer:
         _place(context),
         action=done.action,
         lines=[f"Session state {word}: {path} (Locked)"],
-        warnings=[*done.warnings, *([_LOST] if lost else [])],
+        warnings=[*done.warnings, *lost, *_in_sight(context, done.action)],
         kept=done.kept,
         state=_shown(done.value),
     )
@@ -124,7 +128,7 @@ def update(context: click.Context, /, touch: bool, **said: Any) -> Answer:
     "show",
     cls=MarkerCommand,
     short_help="Show all that the file says.",
-    **documented(example=f"{_CALL} show", exits="0 shown, or nothing to show; 1 unreadable"),
+    **documented(example=f"{_CALL} show", exits="0 shown, or nothing to show; 2 usage; 3 refused"),
 )
 @click.pass_context
 def show(context: click.Context, /) -> Answer:
@@ -141,7 +145,9 @@ def show(context: click.Context, /) -> Answer:
     "boot",
     cls=MarkerCommand,
     short_help="Show what a new session takes over.",
-    **documented(example=f"{_CALL} boot", exits="0 shown, or nothing to take over; 1 unreadable"),
+    **documented(
+        example=f"{_CALL} boot", exits="0 shown, or nothing to take over; 2 usage; 3 refused"
+    ),
 )
 @click.pass_context
 def boot(context: click.Context, /) -> Answer:
@@ -189,6 +195,10 @@ def _change(
     )
 
 
+def _in_sight(context: click.Context, action: str) -> list[str]:
+    return sight(context, _place(context), action, line=".agent/sessions/")
+
+
 def _place(context: click.Context) -> Place:
     return chosen(context, "file", _NAME)
 
@@ -201,13 +211,11 @@ def _cabinet(context: click.Context) -> Cabinet[State]:
 
 
 def _seen(context: click.Context) -> Seen[State]:
-    """What a reader sees; raises ``Failed`` where the machine hinders it."""
-    cabinet = _cabinet(context)
-    seen = cabinet.look()
-    if seen.condition == "unreadable":
-        from ..caches.engine import require_usable
+    """What a reader sees; raises ``Refused`` for what is not to be opened at all."""
+    from ..caches.engine import require_allowed
 
-        require_usable(seen, cabinet.file)
+    seen = _cabinet(context).look()
+    require_allowed(seen)
     return seen
 
 
@@ -216,10 +224,13 @@ def _read(
 ) -> Answer:
     """The answer of a reader: what it found, or that there is no usable prior state."""
     nothing = [f"no usable prior state: {seen.why}"]
+    hindered = [seen.why] if seen.condition == "unreadable" else []
+    unread = store.unread(seen.value) if seen.value else ""
     return told(
         context,
         _place(context),
         lines=nothing if lines is None else lines,
+        warnings=[*hindered, *([f"{_place(context).path}: {unread}"] if unread else [])],
         condition=seen.condition.value,
         why=seen.why or None,
         **found,
@@ -229,5 +240,5 @@ def _read(
 def _shown(state: State) -> dict[str, Any]:
     """The state as JSON; what somebody else has put into the file is left out."""
     shown: dict[str, Any] = plain(state)
-    del shown["more"], shown["task_more"]
+    del shown["more"], shown["task_more"], shown["unread"]
     return {**shown, "summary": store.said(state.summary)}

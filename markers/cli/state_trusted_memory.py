@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ import click
 
 from .. import clock
 from ..caches import trusted_memory as store
-from .common import MarkerCommand, documented
+from ..errors import MarkersError
+from .common import MarkerCommand, Told, documented
 from .documents import Document
 from .handing import add_handing
 from .output import Answer
@@ -22,16 +24,32 @@ from .trusted_fields import heartbeat, mute, pending, seen, unmute
 
 if TYPE_CHECKING:
     from ..caches.files import StateFile
-    from ..caches.json_text import JsonText
+    from ..caches.sentinel import Verdict
     from ..paths import Place
 
 _FURTHER = {"sentinel": "sentinel", "profile": "addresses", "messages_db": "messages"}
 """From an option of the group to the kind of file that it names."""
 
 
+_ASKING = "needs-bootstrap"
+
+
+class _Trusted(Verbs):
+    """The verbs; where one asks, options that cannot be looked at are an answer."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options, which may name files that are refused."""
+        try:
+            return super().parse_args(ctx, args)
+        except MarkersError as error:
+            if _ASKING in args:
+                raise Told(_answered(_unknown(error))) from None
+            raise
+
+
 @click.group(
     store.NAME,
-    cls=Verbs,
+    cls=_Trusted,
     short_help="session-state.json: which sessions a group has.",
     **documented(example=f"{CALL} register", exits=EXITS),
 )
@@ -87,14 +105,13 @@ def register(context: click.Context, /) -> Answer:
     name = session(context)
     declared = store.owned(name)
     found, note = messages.session_id(chosen(context, "messages_db", "messages"))
-    reset: list[str] = []
     now = clock.now()
-
-    def verb(document: JsonText) -> JsonText:
-        reset[:] = [store.begun_anew(document)]
-        return store.register(document, session=name, session_id=found, now=now)
-
-    done = cabinet(context, declared).update(verb, writer=store.OWNER, touch=True)
+    done = cabinet(context, declared).update(
+        lambda document: store.register(document, session=name, session_id=found, now=now),
+        writer=store.OWNER,
+        touch=True,
+        amiss=store.unfit_for(name),
+    )
     wrote, untold = _write_sentinel(context)
     result: Document = {"session_id": found, "session_name": name}
     rest: Document = {"wrote_state": True, "wrote_sentinel": wrote}
@@ -103,7 +120,7 @@ def register(context: click.Context, /) -> Answer:
         place(context),
         action=done.action,
         lines=[json.dumps({**result, "schema_version": store.VERSION, **rest})],
-        warnings=[*filter(None, (note, *done.warnings, *reset, untold))],
+        warnings=[*filter(None, (note, *done.warnings, untold))],
         kept=done.kept,
         **result,
         **rest,
@@ -111,7 +128,7 @@ def register(context: click.Context, /) -> Answer:
 
 
 @command.command(
-    "needs-bootstrap",
+    _ASKING,
     cls=MarkerCommand,
     short_help="Ask whether this session has to be bootstrapped.",
     **documented(
@@ -123,8 +140,25 @@ def needs_bootstrap(context: click.Context, /) -> Answer:
     """Compare CLAUDE_SESSION_ID with the sentinel; any doubt means that it has to be."""
     from ..caches import sentinel
 
-    file = _sentinel(context)
-    verdict = sentinel.verdict(file, environ(context, sentinel.VARIABLE))
+    try:
+        file = _sentinel(context)
+        verdict = sentinel.verdict(file, environ(context, sentinel.VARIABLE))
+    except MarkersError as error:
+        return _answered(_unknown(error))
+    return _answered(verdict, path=str(file.place.path))
+
+
+def _unknown(error: MarkersError) -> Verdict:
+    """The verdict where not even the sentinel's place is known (stores, 17: exit 0 or 1)."""
+    from ..caches import sentinel
+
+    current = os.environ.get(sentinel.VARIABLE, "")
+    return sentinel.unknown(current, error.reason.detail)
+
+
+def _answered(verdict: Verdict, *, path: str | None = None) -> Answer:
+    from ..caches import sentinel
+
     result: Document = {
         "needs_bootstrap": verdict.needs_bootstrap,
         "current": verdict.current,
@@ -133,8 +167,13 @@ def needs_bootstrap(context: click.Context, /) -> Answer:
     }
     no_id = f"{sentinel.VARIABLE} is not set" if not verdict.current else ""
     warnings = [*filter(None, (no_id, verdict.trouble))]
-    answer = told(context, file.place, lines=[json.dumps(result)], warnings=warnings, **result)
-    return replace(answer, code=0 if verdict.needs_bootstrap else 1)
+    common: Document = {"store": store.NAME, "verb": _ASKING, "path": path, "action": "unchanged"}
+    return Answer(
+        document={**common, "warnings": warnings, **result},
+        lines=[json.dumps(result)],
+        code=0 if verdict.needs_bootstrap else 1,
+        warnings=tuple(warnings),
+    )
 
 
 @command.command(

@@ -28,6 +28,11 @@ class Verbs(MarkerGroup):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, invoke_without_command=True, **kwargs)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Note which store it is about, for the report of a failure."""
+        _call(ctx).subject.family = self.name
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """All verbs, in the order in which they are written down."""
         return list(self.commands)
@@ -51,11 +56,30 @@ def keep(context: click.Context, **places: Place | None) -> None:
 
 
 def chosen(context: click.Context, option: str, name: str) -> Place:
-    """The place that *option* names, else where the store called *name* usually is."""
-    from ..caches.places import default
+    """The place that *option* names, else where the store called *name* usually is.
+
+    Raises ``Usage`` (``project-missing``) rather than let a project be made that is misspelt.
+    """
+    from ..caches.places import default, require_project
 
     named: Place | None = context.meta[_KEPT].get(option)
-    return named or default(name, surroundings(_call(context).place))
+    at = surroundings(_call(context).place)
+    return require_project(named or default(name, at), at)
+
+
+def sight(context: click.Context, place: Place, action: str, *, line: str) -> list[str]:
+    """What there is to say of a file that a verb has made where git would take it in.
+
+    *line* is for ``.gitignore``.
+    """
+    from ..hooks.tracked import is_ignored
+    from ..paths import find_git_top
+
+    if action != "created" or find_git_top(place.path.parent) is None:
+        return []
+    if is_ignored(place.path, _call(context).place.environ):
+        return []
+    return [f"git does not ignore {place.path}: it is yours alone, so add {line} to .gitignore"]
 
 
 def state_file(context: click.Context, place: Place, store: Store) -> StateFile:

@@ -126,7 +126,7 @@ def _parsed(call: Invocation, wish: Asked) -> tuple[Family, Marker]:
     if marker is None:
         raise Refused(
             "marker-unknown",
-            f"{echo(text)!r} is no family's marker; `persist-marker registry list` shows them",
+            f"'{echo(text)}' is no family's marker; `persist-marker registry list` shows them",
         )
     call.subject.family, call.subject.marker = marker.family, text
     if marker.number is not None and wish.number not in (None, marker.number):

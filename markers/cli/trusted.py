@@ -12,7 +12,7 @@ from .common import Invocation
 from .stored import chosen, state_file
 
 if TYPE_CHECKING:
-    from ..caches.declared import Store
+    from ..caches.declared import Path, Store
     from ..caches.engine import Cabinet, Updated
     from ..caches.json_text import JsonText
     from ..paths import Place
@@ -49,10 +49,11 @@ def change(
     context: click.Context,
     verb: Callable[[JsonText], JsonText],
     *,
+    field: Path,
     writer: str,
     touch: bool = False,
 ) -> Updated[JsonText]:
-    """Change a field as *writer*, who is not the owner, does it."""
+    """Change a *field* as *writer*, who is not the owner, does it; no other field is judged."""
     return cabinet(context, store.guest()).update(
-        lambda document: verb(store.require_known(document)), writer=writer, touch=touch
+        verb, writer=writer, touch=touch, amiss=store.unfit(field)
     )

@@ -47,10 +47,11 @@ def pending_set(context: click.Context, /, message_id: str, preview: str) -> Ans
     now = clock.now()
 
     def verb(document: JsonText) -> JsonText:
-        replaced[:] = filter(None, [document.get(store.PENDING)])
+        replaced[:] = filter(None, [store.begun(document, store.PENDING).get(store.PENDING)])
         return store.set_pending(document, message_id=message_id, preview=preview, now=now)
 
-    done = change(context, verb, writer=store.writer_of(session(context)))
+    writer = store.writer_of(session(context))
+    done = change(context, verb, field=store.PENDING, writer=writer)
     other = [each for each in replaced if each.get("message_id") != message_id]
     lost = [f"another message was pending: {each.get('message_id')}" for each in other]
     return told(
@@ -92,8 +93,9 @@ def pending_clear(context: click.Context, /, stale_after: float | None) -> Answe
         return store.clear_pending(document)
 
     writer = store.HEARTBEAT if stale_after else store.writer_of(session(context))
-    done = change(context, verb, writer=writer)
-    lines = [f"cleared: message {each.get('message_id')}" for each in cleared]
+    done = change(context, verb, field=store.PENDING, writer=writer)
+    ids = (each.get("message_id") if isinstance(each, dict) else None for each in cleared)
+    lines = [f"cleared: {'what is no message' if one is None else f'message {one}'}" for one in ids]
     return told(
         context,
         place(context),
@@ -116,10 +118,16 @@ def pending_clear(context: click.Context, /, stale_after: float | None) -> Answe
 )
 @click.pass_context
 def seen(context: click.Context, /, ids: tuple[str, ...], keep: int | None) -> Answer:
-    """Add ids of mails to those that were seen; one that is there stays where it is."""
+    """Add ids of mails to those that were seen; only the session `maintenance` may.
+
+    One that is there stays where it is.
+    """
     _require_words(ids, "ID")
     done = change(
-        context, lambda document: store.add_seen(document, ids, keep=keep), writer=store.MAIL
+        context,
+        lambda document: store.add_seen(document, ids, keep=keep),
+        field=store.SEEN,
+        writer=store.writer_of(session(context)),
     )
     count = len(done.value.get(store.SEEN) or [])
     return told(
@@ -166,11 +174,15 @@ def unmute(context: click.Context, /, thread: str) -> Answer:
 )
 @click.pass_context
 def heartbeat(context: click.Context, /) -> Answer:
-    """Note the time as when the session `maintenance` was seen last; it must be registered."""
+    """Note the time as when the session `maintenance` was seen last; it must be registered.
+
+    The heartbeat is a program of its own: it may do so whatever NANOCLAW_SESSION_NAME says.
+    """
     now = clock.now()
     done = change(
         context,
         lambda document: store.alive(document, now=now),
+        field=store.LAST_SEEN,
         writer=store.HEARTBEAT,
         touch=True,
     )
@@ -189,7 +201,9 @@ def _mute(context: click.Context, thread: str, *, muted: bool) -> Answer:
     _require_words((thread,), "THREAD")
     verb = store.mute if muted else store.unmute
     writer = store.writer_of(session(context))
-    done = change(context, lambda document: verb(document, thread), writer=writer)
+    done = change(
+        context, lambda document: verb(document, thread), field=store.MUTED, writer=writer
+    )
     return told(
         context,
         place(context),

@@ -11,22 +11,23 @@ does not tell about; a link is not followed.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 from ..caches import places, session_md
 from ..caches.files import StateFile
-from ..errors import Failed, MarkersError, echo
+from ..errors import Failed, MarkersError
 from ..model import Reason
 from ..paths import Place, Roots, find_git_top
 from . import EVENTS, events, framing, guard, trails
 from .events import Event
-from .tracked import Standing, standing
+from .tracked import Standing, is_misspelt, standing
 
 STATE = "SESSION-STATE.md"
+_TRIGGER = re.compile(r"[A-Za-z0-9_-]{1,40}")
 LARGEST = 256 * 1024
 """Bytes of notes that are looked through: a hook is waited for at every turn."""
 Answer = Mapping[str, Any]
@@ -34,12 +35,16 @@ Tell = Callable[[Reason], None]
 _UNFIT: Mapping[Standing, str] = {
     Standing.TRACKED: (
         f"{STATE} is tracked by git, so it may be a stranger's: it is not shown to the model; read "
-        f"it, and if it is yours, run `git rm --cached {STATE}` and add it to .gitignore"
+        f"it, and if it is yours, run `git rm --cached {STATE}`, add it to .gitignore and commit"
     ),
     Standing.UNTOLD: (
         f"git does not tell whether it tracks {STATE} (is git installed, and the checkout yours?): "
         "it is not shown to the model"
     ),
+}
+_UNKEPT: Mapping[Standing, str] = {
+    Standing.TRACKED: "it is tracked by git, and what is noted there is of this machine",
+    Standing.UNTOLD: "git does not tell whether it tracks it",
 }
 
 
@@ -85,7 +90,7 @@ def respond(event: str, data: bytes, here: Project, tell: Tell) -> Answer | None
 
 def _session_start(_event: Event, here: Project, tell: Tell) -> str | None:
     text = _notes(here)
-    if text is None or framing.says_nothing(text) or not _is_fit(here, tell):
+    if text is None or session_md.says_nothing(text) or not _is_fit(here, tell):
         return None
     return _framed(session_md.full(text).rstrip("\n").split("\n"), "as it stands")
 
@@ -104,9 +109,9 @@ def _pre_compact(event: Event, here: Project, tell: Tell) -> None:
     except MarkersError as error:
         tell(error.reason)
         present = False
-    trigger = echo("".join(filter(str.isprintable, event.trigger or ""))) or "unknown"
+    trigger = event.trigger if _TRIGGER.fullmatch(event.trigger or "") else "unknown"
     line = f"compaction-checkpoint trigger={trigger} state_present={'yes' if present else 'no'}"
-    trails.append(here.root, here.logs, trails.CHECKPOINTS, line)
+    _append(here, here.logs, trails.CHECKPOINTS, line)
 
 
 def _pre_tool_use(event: Event, here: Project, tell: Tell) -> str | None:
@@ -117,7 +122,7 @@ def _pre_tool_use(event: Event, here: Project, tell: Tell) -> str | None:
         return None
     folder = ".claude" if (here.root / ".claude").is_dir() else here.logs
     try:
-        trails.append(here.root, folder, trails.WARNINGS, guard.logged(event.command))
+        _append(here, folder, trails.WARNINGS, guard.logged(event.command))
     except MarkersError as error:
         tell(error.reason)
     return guard.ADVICE
@@ -154,11 +159,32 @@ def _notes(here: Project) -> str | None:
 
 def _is_fit(here: Project, tell: Tell) -> bool:
     """Whether the notes can only be the user's own."""
-    why = _UNFIT.get(standing(here.root / STATE, here.environ))
-    if why is not None:
-        tell(Reason(code="hook-tracked", detail=why))
-    return why is None
+    path = here.root / STATE
+    if is_misspelt(path):
+        why = f"{STATE} is spelled otherwise in its directory: it is not shown to the model"
+        tell(Reason(code="hook-spelling", detail=why))
+        return False
+    unfit = _UNFIT.get(standing(path, here.environ))
+    if unfit is not None:
+        tell(Reason(code="hook-tracked", detail=unfit))
+    return unfit is None
+
+
+def _append(here: Project, folder: str, name: str, line: str) -> None:
+    """Add to a log that git has nothing to do with.
+
+    Raises ``Failed`` (``hook-log``, ``hook-tracked``) and ``Refused`` (``path-...``).
+    """
+    said = _UNKEPT.get(standing(here.root / folder / name, here.environ))
+    if said is not None:
+        raise Failed("hook-tracked", f"nothing is added to {folder}/{name}: {said}")
+    trails.append(here.root, folder, name, line)
 
 
 def _framed(lines: list[str], view: str) -> str:
-    return framing.framed(lines, source=STATE, view=view, word=lambda: token_hex(8))
+    return framing.framed(lines, source=STATE, view=view, word=_word)
+
+
+def _word() -> str:
+    """Sixteen digits that nobody can foresee, without the many imports of ``secrets``."""
+    return os.urandom(8).hex()
