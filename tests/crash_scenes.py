@@ -221,11 +221,20 @@ class _Copy:
         """As the real one's."""
         return self.real.key
 
-    def write(self, text: str, seen: str | None) -> None:
+    def says_nothing(self, text: str) -> bool:
+        """As the real one."""
+        return self.real.says_nothing(text)
+
+    def spelled(self, text: str) -> str:
+        """As the real one."""
+        return self.real.spelled(text)
+
+    def write(self, text: str, seen: str | None) -> str:
         """As the real one writes."""
         self.reach("before copy")
-        self.real.write(text, seen)
+        held = self.real.write(text, seen)
         self.reach("after copy")
+        return held
 
     def keep(self, text: str, why: str) -> str:
         """As the real one keeps."""

@@ -114,10 +114,10 @@ class MortalJournal(SqliteJournal):
         self.mortal.reach(f"after {what}")
         return ref
 
-    def set_base(self, keys: Sequence[str], text: str) -> None:
+    def set_base(self, keys: Sequence[str], text: str, **more: Any) -> None:
         """Keep a base."""
         self.mortal.reach("before base")
-        super().set_base(keys, text)
+        super().set_base(keys, text, **more)
         self.mortal.reach("after base")
 
     def reach(self, name: str) -> None:

@@ -54,9 +54,13 @@ class Meddled:
             self.happening()
         return self.real.read()
 
-    def write(self, text: str, seen: str | None) -> None:
+    def spelled(self, text: str) -> str:
+        """As the real one."""
+        return self.real.spelled(text)
+
+    def write(self, text: str, seen: str | None) -> str:
         """As the real one writes."""
-        self.real.write(text, seen)
+        return self.real.write(text, seen)
 
     def says_nothing(self, text: str) -> bool:
         """As the real one."""

@@ -68,7 +68,8 @@ class TestDocument:
         assert (told.code, told.text) == (0, f"create-cache SMC-01 {N} (comment governs)\n")
         (memory / f"plan-issue-{N}.md").write_text(NEW)
         told = at_forge.run("reconcile", *ROW, "--apply")
-        first, second = told.text.splitlines()
+        first, second, third = told.text.splitlines()
+        assert third.startswith("kept aside: ")
         assert first == f"write-durable SMC-01 {N} (proof base, cache governs)"
         assert second.startswith(f"updated {PLAN}: comment ")
         assert run(at_forge).document["decision"] == "in-sync"

@@ -234,9 +234,26 @@ class TestSessionMd:
         there.note("constraint", "other")
         ran = there.publish()
         assert ran.code == 4
-        assert ran.err.startswith("persist-marker: CONFLICT (session-state, -/12): ")
+        assert ran.err.startswith("persist-marker: CONFLICT (session-state, issue/12): ")
         assert "--on-conflict cache" in ran.err
         assert "merge" not in ran.err
+
+    @pytest.mark.parametrize(
+        ("spelled", "otherwise"),
+        [('- "first"', "- first"), ("decisions: []", "decisions: [ ]"), ("It is data", "Data")],
+    )
+    def test_another_spelling_of_the_same_is_the_same(
+        self, here: Machine, there: Machine, forge: Forge, spelled: str, otherwise: str
+    ) -> None:
+        """A comment that somebody has edited in other words is in step once it is taken in."""
+        here.note("constraint", "first")
+        here.publish()
+        (comment,) = forge.comments(seed.REPO, seed.ISSUE)
+        forge.edit(comment.id, comment.body.replace(spelled, otherwise))
+        assert decided(here.restore()) == (0, "in-sync", None)
+        assert decided(there.restore()) == (0, "create-cache", None)
+        assert decided(there.restore()) == (0, "in-sync", None)
+        assert decided(there.publish()) == (0, "in-sync", None)
 
     def test_nothing_to_publish_and_nothing_to_restore(self, here: Machine, forge: Forge) -> None:
         """A template alone is nothing, and so is a thread without the comment."""
@@ -429,18 +446,20 @@ class TestOthers:
         assert decided(there.restore("agent-box")) == (0, "in-sync", None)
 
     def test_agent_box_takes_nobody_off_the_list(self, here: Machine, there: Machine) -> None:
-        """Sessions of the other machine stay as they are; then they are published, too."""
+        """Sessions of the other machine stay as they are, and are published when that is meant."""
         self.put(here, "agent-box", json.dumps(BOX))
         here.publish("agent-box")
         mine = {"agent": "codex", "skipPermissions": True, "boxSessionId": UUID}
         renamed = {**PORTAL, "remoteControlName": "gate"}
         registry = {"version": 1, "sessions": {"mine": mine, "portal": renamed}}
         path = self.put(there, "agent-box", json.dumps(registry))
-        assert decided(there.restore("agent-box")) == (0, "refresh-cache", None)
+        assert decided(there.restore("agent-box")) == (0, "refresh-cache", "kept-its-own")
         found = json.loads(path.read_text())["sessions"]
         assert found == {"mine": mine, "portal": renamed}
-        assert decided(there.publish("agent-box")) == (0, "write-durable", None)
-        assert decided(here.restore("agent-box")) == (0, "refresh-cache", None)
+        assert decided(there.publish("agent-box")) == (4, "conflict", "durable-newer")
+        ran = there.publish("agent-box", "--on-conflict", "cache")
+        assert decided(ran) == (0, "write-durable", None)
+        assert decided(here.restore("agent-box")) == (0, "refresh-cache", "kept-its-own")
         assert "mine" in json.loads(here.path("sessions.json").read_text())["sessions"]
 
     @pytest.mark.parametrize(

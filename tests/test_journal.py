@@ -302,6 +302,15 @@ class TestBases:
         assert base.at == "2027-01-15T08:00:01.000Z"
         assert journal.base(["name"]) is None
 
+    def test_a_copy_is_in_step_with_one_thread(self, journal):
+        """What it held in step with another one is no base any more; other copies keep theirs."""
+        journal.set_base(["here a"], "one", copy="a", comment_id=5)
+        journal.set_base(["here b"], "two", copy="b")
+        journal.set_base(["there a"], "three", copy="a", comment_id=7)
+        assert journal.base(["here a"]) is None
+        assert journal.base(["here b"]).text == "two"
+        assert journal.base(["there a"]).comment_id == 7
+
     def test_the_newest_replaces_the_one_before(self, open_journal):
         """One pair has one base, whichever journal on the same place kept it."""
         first, second = open_journal(), open_journal()

@@ -27,8 +27,8 @@ TABLE = [
     (A, A, None, Word.IN_SYNC, Side.DURABLE, (), None),
     (A, A, A, Word.IN_SYNC, Side.DURABLE, (), None),
     (A, A, B, Word.IN_SYNC, Side.DURABLE, (), None),
-    (A, B, A, Word.REFRESH_CACHE, Side.DURABLE, (), Proof.BASE),
-    (A, B, B, Word.WRITE_DURABLE, Side.LOCAL, (), Proof.BASE),
+    (A, B, A, Word.REFRESH_CACHE, Side.DURABLE, (Side.LOCAL,), Proof.BASE),
+    (A, B, B, Word.WRITE_DURABLE, Side.LOCAL, (Side.DURABLE,), Proof.BASE),
     (A, B, None, Word.REFRESH_CACHE, Side.DURABLE, (Side.LOCAL,), None),
     (A, B, C, Word.CONFLICT, None, (), None),
 ]
@@ -140,6 +140,8 @@ def test_a_shared_copy_is_never_overwritten() -> None:
         assert decision.takes in (None, Side.LOCAL) or decision.word is Word.IN_SYNC
         if decision.word is Word.CONFLICT:
             assert decision.reason is not None
+        if wish is OnConflict.CACHE and durable not in (None, local):
+            assert (decision.word, decision.takes) == (Word.WRITE_DURABLE, Side.LOCAL)
 
 
 @given(

@@ -109,14 +109,14 @@ class TestInStep:
         assert here.run().decision is Word.IN_SYNC
 
     def test_an_edit_of_the_cache_is_written(self, agreed: Worktree) -> None:
-        """It descends from what is durable: that is proof; the old body stays in the journal."""
+        """It descends from what is durable: that is proof; the old body is kept all the same."""
         agreed.type(TICKED)
         told = agreed.run()
         assert (told.decision, told.proof, told.source) == (Word.WRITE_DURABLE, "base", "cache")
         assert told.write
         assert told.write.action is Action.UPDATED
         assert comment(agreed) == body(TICKED)
-        assert agreed.aside() == {}
+        assert list(agreed.aside().values()) == [body(BASE)]
         journal = agreed.world.setup().open_journal()
         [intent] = [e for e in journal.entries() if e.record.kind is Kind.INTENT][-1:]
         assert intent.record.command == "reconcile"
@@ -124,11 +124,12 @@ class TestInStep:
         assert agreed.run().decision is Word.IN_SYNC
 
     def test_an_edit_of_the_comment_is_fetched(self, agreed: Worktree) -> None:
-        """The cache is what both once held, so that nothing of it needs to be kept."""
+        """The cache is what both once held; nobody holds it any more, so that it is kept."""
         edit(agreed, DONE)
         told = agreed.run()
         assert (told.decision, told.proof, told.source) == (Word.REFRESH_CACHE, "base", "comment")
-        assert (agreed.text(), told.kept_aside, agreed.aside()) == (DONE, (), {})
+        assert (agreed.text(), list(agreed.aside().values())) == (DONE, [BASE])
+        assert len(told.kept_aside) == 1
         assert agreed.run().decision is Word.IN_SYNC
 
     def test_equal_without_a_base(self, here: Worktree) -> None:
@@ -494,8 +495,72 @@ class TestWriter:
         assert agreed.run().decision is Word.IN_SYNC
 
 
+class TestOtherComments:
+    """A base is that of the comment that held it."""
+
+    def test_another_comment_is_no_moved_one(self, agreed: Worktree) -> None:
+        """Where the comment is gone and another one governs, the local text is no older one."""
+        agreed.type(TICKED)
+        agreed.run()
+        world = agreed.world
+        [mine] = world.carrying()
+        world.say(body(NEW))
+        world.forge.delete(mine)
+        told = agreed.run()
+        assert (told.decision, told.proof) == (Word.REFRESH_CACHE, None)
+        assert TICKED in agreed.aside().values()
+
+    def test_a_removed_record_is_no_older_truth(self, here: Worktree) -> None:
+        """The record before the one that was taken back proves nothing about the local text."""
+        family = "design-issue"
+        marker = here.world.marker(family).text
+        here.world.say(f"{marker}\n\n{OLD}")
+        here.run(family=family)
+        here.type(NEW, family)
+        here.run(family=family)
+        newest = max(here.world.carrying(marker))
+        here.world.forge.delete(newest)
+        told = here.run(family=family)
+        assert told.proof is None
+        assert NEW in {here.text(family), *here.aside().values()}
+
+    def test_a_later_record_has_moved_on(self, here: Worktree) -> None:
+        """Each record is a comment of its own: a later one is the same thread's next."""
+        family = "design-issue"
+        marker = here.world.marker(family).text
+        here.world.say(f"{marker}\n\n{OLD}")
+        here.run(family=family)
+        here.world.say(f"{marker}\n\n{NEW}")
+        told = here.run(family=family)
+        assert (told.decision, told.proof) == (Word.REFRESH_CACHE, "base")
+
+    def test_a_mark_in_front_of_a_comments_text_is_no_text(self, here: Worktree) -> None:
+        """What was just fetched is in step."""
+        here.world.say(f"{PLAN}\n\n\ufeffhello\n")
+        here.run()
+        assert here.run().decision is Word.IN_SYNC
+
+
 class TestRaces:
     """What changes between look and write is never overwritten."""
+
+    def test_two_that_cross_do_not_both_succeed(self, agreed: Worktree) -> None:
+        """Who has fetched looks whether the comment still says so, and sets no base if not."""
+        agreed.type(TICKED)
+        edit(agreed, DONE)
+        local = Meddled(agreed.wish().local, 3, lambda: edit(agreed, THIRD))
+        told = agreed.run("durable", local=local)
+        assert (told.decision, told.ended) == (Word.REFRESH_CACHE, Action.LANDED_INCOMPLETE)
+        assert agreed.text() == DONE
+        assert agreed.run().decision is Word.CONFLICT
+
+    def test_a_copy_that_changes_while_the_comment_is_written(self, agreed: Worktree) -> None:
+        """Who has written the comment looks whether the copy still says so."""
+        agreed.type(TICKED)
+        local = Meddled(agreed.wish().local, 3, lambda: agreed.type(THIRD))
+        told = agreed.run(local=local)
+        assert (told.decision, told.ended) == (Word.WRITE_DURABLE, Action.LANDED_INCOMPLETE)
+        assert (agreed.text(), comment(agreed)) == (THIRD, body(TICKED))
 
     def test_the_comment_moves_before_it_is_written(self, agreed: Worktree) -> None:
         """An edit that comes after the look makes it a conflict."""

@@ -22,6 +22,7 @@ from .locks import locked
 Warn = Callable[[str], None]
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 ASIDE = "kept-aside"
+"""The directory beside a file in which copies of it are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,8 +25,9 @@ def complain(call: Invocation, outcome: Outcome, family: str | None) -> None:
     """Say on stderr what did not end well, as every command does."""
     if outcome.reason is None or _is_well(outcome):
         return
+    surfaces = call.contract.family(family).surfaces if family else ()
     call.subject.family, call.subject.number = family, outcome.number
-    call.subject.surface = outcome.write.surface if outcome.write else None
+    call.subject.surface = surfaces[0].value if len(surfaces) == 1 else None
     call.complain(outcome.ended, call.subject, outcome.reason)
 
 

@@ -115,6 +115,8 @@ class Base:
     """The one of its names under which it is kept."""
     sha256: str
     text: str
+    comment_id: int | None
+    """The comment that held it."""
     at: str
     """When it was kept: UTC, ISO 8601 with milliseconds and ``Z``."""
 
@@ -224,8 +226,19 @@ class Journal(Protocol):
         *keys* are names of one and the same pair, the surest last; the surest that is known counts.
         """
 
-    def set_base(self, keys: Sequence[str], text: str) -> None:
-        """Keep the text that both sides hold, durably, under the surest of *keys* alone."""
+    def set_base(
+        self,
+        keys: Sequence[str],
+        text: str,
+        *,
+        copy: str | None = None,
+        comment_id: int | None = None,
+    ) -> None:
+        """Keep the text that both sides hold, durably, under the surest of *keys* alone.
+
+        *copy* names the local side among all threads: what it held in step with another one is no
+        base any more.
+        """
 
     def set_aside(self) -> str:
         """Put a damaged journal out of use, unchanged; the answer is what it is called now.

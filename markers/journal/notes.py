@@ -22,9 +22,7 @@ _REMEMBER = """INSERT INTO memory (key, value) VALUES (?, ?)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE memory.value <> excluded.value"""
 QUEUED = "SELECT id, at, thread, content, problem FROM queue"
 _ENQUEUE = "INSERT INTO queue (id, at, thread, content) VALUES (?, ?, ?, ?)"
-_SET_BASE = """INSERT INTO base (key, sha256, content, at) VALUES (?, ?, ?, ?)
-    ON CONFLICT (key) DO UPDATE
-    SET sha256 = excluded.sha256, content = excluded.content, at = excluded.at"""
+_SET_BASE = "INSERT INTO base (key, copy, comment, sha256, content, at) VALUES (?, ?, ?, ?, ?, ?)"
 
 
 class Notes(ABC):
@@ -111,25 +109,33 @@ class Notes(ABC):
             if self._found() is None:
                 return None
             marks = ", ".join("?" * len(keys))
-            several = f"SELECT key, sha256, content, at FROM base WHERE key IN ({marks})"  # noqa: S608 - only marks
+            several = f"SELECT key, comment, sha256, content, at FROM base WHERE key IN ({marks})"  # noqa: S608 - only marks
             # Tables of an older version are brought up first.
             rows = {row[0]: row for row in self._made().ask(several, *keys)}
         known = next((rows[key] for key in reversed(keys) if key in rows), None)
         if known is None:
             return None
-        key, digest, content, at = known
+        key, comment, digest, content, at = known
         text = chain.from_bytes(content)
         if sha256(text) != digest:
             raise self._damaged("a base text was changed")
-        return Base(key=key, sha256=digest, text=text, at=at)
+        return Base(key=key, sha256=digest, text=text, comment_id=comment, at=at)
 
-    def set_base(self, keys: Sequence[str], text: str) -> None:
+    def set_base(
+        self,
+        keys: Sequence[str],
+        text: str,
+        *,
+        copy: str | None = None,
+        comment_id: int | None = None,
+    ) -> None:
         """Keep what both sides hold now, durably, under the last of *keys* and no other."""
         kept = (sha256(text), chain.to_bytes(text), chain.stamp(clock.now()))
         with self._mutex, self._explained(), self._made().changing(alone=False) as db:
-            for other in keys[:-1]:
-                db.do("DELETE FROM base WHERE key = ?", other)
-            db.do(_SET_BASE, keys[-1], *kept)
+            for name in keys:
+                db.do("DELETE FROM base WHERE key = ?", name)
+            db.do("DELETE FROM base WHERE copy = ?", copy)
+            db.do(_SET_BASE, keys[-1], copy, comment_id, *kept)
 
     def _ask(self, statement: str, *values: Any) -> list[Any]:
         """All rows that one statement gives; none where there is no journal."""

@@ -58,8 +58,10 @@ _QUEUE: Script = (
 
 _BASES: Script = (
     """CREATE TABLE base (
-        key TEXT PRIMARY KEY, sha256 TEXT NOT NULL, content BLOB NOT NULL, at TEXT NOT NULL
+        key TEXT PRIMARY KEY, copy TEXT, comment BIGINT, sha256 TEXT NOT NULL,
+        content BLOB NOT NULL, at TEXT NOT NULL
     )""",
+    "CREATE INDEX base_copy ON base (copy)",
 )
 
 SQLITE: tuple[Script, ...] = (

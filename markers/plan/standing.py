@@ -95,7 +95,7 @@ class Decision:
     takes: Side | None = None
     """None: nothing is written anywhere."""
     keeps: tuple[Side, ...] = ()
-    """Texts that a side is about to lose, and that neither side nor the base has besides."""
+    """Texts that a side is about to lose, and that the other one does not have."""
     proof: Proof | None = None
     hint: str | None = None
     reason: Reason | None = None
@@ -201,14 +201,14 @@ STANDINGS: tuple[Rule, ...] = (
         seen="the local copy is the base, the comment has moved",
         holds=lambda s: s.local == s.base,
         decisions=_always(
-            Decision(word=Word.REFRESH_CACHE, takes=Side.DURABLE, proof=Proof.BASE),
+            replace(_TAKE_DURABLE, proof=Proof.BASE),
         ),
     ),
     Rule(
         seen="the comment is the base, the local copy has moved",
         holds=lambda s: s.durable == s.base,
         decisions=_always(
-            Decision(word=Word.WRITE_DURABLE, takes=Side.LOCAL, proof=Proof.BASE),
+            replace(_TAKE_LOCAL, proof=Proof.BASE),
         ),
     ),
     Rule(
@@ -230,7 +230,8 @@ def settle(standing: Standing) -> Decision:
     rule = next(rule for rule in STANDINGS if rule.holds(standing))
     decision = rule.decisions[standing.on_conflict]
     if standing.shared and _overwrites(decision):
-        decision = _SHARED
+        takes_local = standing.on_conflict is OnConflict.CACHE and standing.local is not None
+        decision = _TAKE_LOCAL if takes_local else _SHARED
     if rule.hinted and standing.annotated:
         decision = replace(decision, hint=ANNOTATION)
     return decision
@@ -287,8 +288,6 @@ def restored(standing: Standing) -> Decision:
     if standing.durable is None and not standing.unreadable:
         return _NOTHING_THERE
     decision = _for_stores(settle(standing))
-    if decision.word is Word.REFRESH_CACHE:
-        return replace(decision, keeps=(Side.LOCAL,))  # more than what is carried is in the file
     if decision.takes is not Side.LOCAL:
         return decision
     return _TAKE_DURABLE if standing.on_conflict is OnConflict.DURABLE else _NEWER_HERE

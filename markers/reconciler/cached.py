@@ -57,7 +57,11 @@ class CacheFile:
         del text
         return False
 
-    def write(self, text: str, seen: str | None) -> None:
+    def spelled(self, text: str) -> str:
+        """A file holds what it is given."""
+        return text
+
+    def write(self, text: str, seen: str | None) -> str:
         """Put *text* in the place of *seen*; raises ``Conflict`` where that is not there now.
 
         It is looked at again right before the renaming: an editor takes no lock.
@@ -71,6 +75,7 @@ class CacheFile:
 
             require_unchanged()
             held.write(text.encode("utf-8"), last=require_unchanged)
+        return text
 
     def keep(self, text: str, why: str) -> str:
         """Keep a copy in ``kept-aside``; the same text again is the same copy."""

@@ -37,7 +37,11 @@ _CONTRADICTION = Reason(
 )
 _MOVED_SINCE = Reason(
     code="moved-since",
-    detail="the comment has changed again since it was written: run it again",
+    detail="the other side has changed since it was looked at: run it again",
+)
+_KEPT_ITS_OWN = Reason(
+    code="kept-its-own",
+    detail="what this machine decides itself stays as it is, so that the two still differ",
 )
 _MORE_THAN_SHARED = Reason(
     code="shared-copy",
@@ -119,10 +123,36 @@ class _Work:
             text = self._written(text)
         if text is None:
             return
-        if not _equal(text, seen.local):
-            self.wish.local.write(text.payload, seen.raw)
-        if decision.takes is not Side.FALLBACK:
+        took = not _equal(text, seen.local)
+        if took and not self._taken(text):
+            return
+        if decision.takes is Side.FALLBACK:
+            return
+        if decision.word is Word.IN_SYNC or self._in_step(text, took=took):
             self._agree(text)
+
+    def _taken(self, text: Face) -> bool:
+        """Bring the local copy to *text*; whether it holds just that."""
+        held = self.wish.local.write(text.payload, self.seen.raw)
+        if _equal(text, face(held, self.wish.marker)):
+            return True
+        self.outcome = replace(self.outcome, reason=_KEPT_ITS_OWN)
+        return False
+
+    def _in_step(self, text: Face, *, took: bool) -> bool:
+        """Whether both hold *text* now: two programs may bring the same pair in step at once.
+
+        The side that was written just now has said so itself; the other one is looked at again.
+        """
+        local = face(self.wish.local.read(), self.wish.marker)
+        remote = look(self.setup, self.wish) if took else None
+        if remote is not None and remote.trouble is not None:
+            return False
+        if _equal(text, local) and (remote is None or _equal(text, remote.face)):
+            return True
+        ended = Action.LANDED_INCOMPLETE
+        self.outcome = replace(self.outcome, reason=_MOVED_SINCE, ended=ended)
+        return False
 
     def _text(self, side: Side) -> Face | None:
         """What both are to hold; None where merging found contradictions."""
@@ -193,9 +223,14 @@ class _Work:
 
     def _agree(self, text: Face) -> None:
         """Keep what both have held, under the surest name that is known by now."""
-        names = names_of(self.setup, self.wish)
-        if names[-1] != self.seen.base_name or not _equal(text, self.seen.base):
-            self.setup.open_journal().set_base(names, text.body)
+        names, comment_id = names_of(self.setup, self.wish), self.outcome.comment_id
+        known = self.seen.known
+        same = known and (known.key, known.comment_id) == (names[-1], comment_id)
+        if same and _equal(text, self.seen.base):
+            return
+        copy = f"{self.wish.marker.text} {self.wish.local.key}"
+        journal = self.setup.open_journal()
+        journal.set_base(names, text.body, copy=copy, comment_id=comment_id)
 
     def _end(self, word: Word, reason: Reason) -> None:
         """Another end than was decided: what was a proof of that proves nothing now."""

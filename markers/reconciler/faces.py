@@ -38,6 +38,7 @@ def face(text: str | None, marker: Marker) -> Face | None:
     filled = [at for at, line in enumerate(lines) if line.strip(_BLANKS)]
     if not filled:
         return None
-    payload = "\n".join(lines[filled[0] : filled[-1] + 1]) + "\n"
+    # A byte order mark is no part of a text, wherever it begins.
+    payload = "\n".join(lines[filled[0] : filled[-1] + 1]).removeprefix(BOM) + "\n"
     body = f"{marker.text}\n\n{payload}"
     return Face(payload=payload, body=body, sha256=sha256(body))

@@ -54,8 +54,15 @@ class StoreCopy(Generic[T]):
             return None
         return self._text(require_usable(seen, self.cabinet.file))
 
-    def write(self, text: str, seen: str | None) -> None:
-        """Take in what was published.
+    def spelled(self, text: str) -> str:
+        """The same content, written as it is published from here."""
+        try:
+            return written(self.cabinet.store.name, self._content(text))
+        except Refused:
+            return text
+
+    def write(self, text: str, seen: str | None) -> str:
+        """Take in what was published; the answer is what would be published now.
 
         Raises ``Conflict`` (``cache-changed``), ``Invalid`` for what breaks the family's rules, and
         ``Refused`` for what the store cannot hold; nothing was written then.
@@ -69,7 +76,7 @@ class StoreCopy(Generic[T]):
                 raise changed(self.place)
             return self.handover.take(before, content)
 
-        self.cabinet.update(change, writer=self.handover.writer)
+        return self._text(self.cabinet.update(change, writer=self.handover.writer).value)
 
     def keep(self, text: str, why: str) -> str:
         """Keep the whole file where *text* is what it publishes, else *text* itself."""

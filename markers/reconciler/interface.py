@@ -46,8 +46,11 @@ class Local(Protocol):
         Raises ``Refused`` for what may not be read, another ``MarkersError`` for what cannot.
         """
 
-    def write(self, text: str, seen: str | None) -> None:
-        """Put *text* in the place of *seen*, whole or not at all.
+    def spelled(self, text: str) -> str:
+        """What *text* says, as this copy spells it; one that it cannot read stays as it is."""
+
+    def write(self, text: str, seen: str | None) -> str:
+        """Put *text* in the place of *seen*, whole or not at all; the answer is what is there then.
 
         Raises ``Conflict`` (``cache-changed``) where it holds something else by now.
         """

@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ..errors import Denied, MarkersError, Refused, Unavailable, Unknown
+from ..journal.interface import Base
 from ..memory import Memory
-from ..model import Reason
+from ..model import Reason, Shape
 from ..plan import Standing, adds_only
 from ..reading.observing import Observation, in_session
 from ..setup import Setup
@@ -51,8 +52,9 @@ class Seen:
     local: Face | None = None
     remote: Remote = field(default_factory=Remote)
     base: Face | None = None
-    base_name: str | None = None
-    """The name under which the journal keeps it."""
+    """None also where it was held by a comment that is gone."""
+    known: Base | None = None
+    """As the journal keeps it."""
 
     def standing(self, wish: Wish) -> Standing:
         """What the decision depends on."""
@@ -88,15 +90,28 @@ def observe(setup: Setup, wish: Wish) -> Seen:
         return Seen(remote=Remote(trouble=error.reason))
     remote = look(setup, wish)
     known = setup.open_journal().base(names_of(setup, wish))
+    tells = known is not None and _tells(wish, known, remote)
     # What was never written into is no text of anybody; what was emptied since is one.
     new = known is None and raw is not None and wish.local.says_nothing(raw)
     return Seen(
         raw=raw,
         local=None if new else face(raw, wish.marker),
         remote=remote,
-        base=face(known.text, wish.marker) if known else None,
-        base_name=known.key if known else None,
+        base=face(known.text, wish.marker) if known and tells else None,
+        known=known,
     )
+
+
+def _tells(wish: Wish, known: Base, remote: Remote) -> bool:
+    """Whether a base says something of the comment that governs now.
+
+    Where the comment that held it is gone, another one is not that one having moved; of records,
+    each of which is a comment of its own, a later one is.
+    """
+    now, then = remote.comment_id, known.comment_id
+    if now is None or then is None or now == then:
+        return True
+    return wish.family.shape is Shape.POST_NEW and now > then
 
 
 def names_of(setup: Setup, wish: Wish) -> list[str]:
@@ -130,11 +145,15 @@ def _looked(setup: Setup, transport: Transport, wish: Wish) -> Remote:
             raise Refused(problem.code, problem.detail)
     body = governing.body or ""
     return Remote(
-        face=face(body, marker),
+        face=_spelled(wish, face(body, marker)),
         body=body,
         sha256=governing.sha256,
         comment_id=governing.comment_id,
     )
+
+
+def _spelled(wish: Wish, seen: Face | None) -> Face | None:
+    return seen and face(wish.local.spelled(seen.payload), wish.marker)
 
 
 def _fallen_back(setup: Setup, transport: Transport, wish: Wish) -> Remote:

@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..caches.files import StateFile
+from ..caches.files import ASIDE, StateFile
 from ..caches.places import SPOTS, Surroundings, named
 from ..codec import derive
 from ..contract import Contract
@@ -121,6 +121,8 @@ def _given(templates: Sequence[Template], at: Surroundings, asked: Asked) -> Pla
     cache = asked.cache
     if cache is None:
         return None
+    if ASIDE in cache.path.parts:
+        raise cache.refused("path-aside", "is a copy that was kept aside: nothing is written there")
     for template in templates:
         if template.covers(cache.path.name, asked.number):
             return named("memory", cache.given, at) if template.memory else cache
