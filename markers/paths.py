@@ -228,7 +228,7 @@ def _open(place: Place) -> int:
     with walked(place, tuple(above)) as at:
         # Looked at before it is opened, since opening a device can already do something;
         # and after, since only what is open can no longer be swapped.
-        judge(place, look(place, name, at))
+        judge(place, look(place, name, at), is_read=True)
         try:
             descriptor = os.open(name, FILE, dir_fd=at)
         except OSError as error:
