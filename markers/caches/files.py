@@ -6,6 +6,7 @@ What may live here: the order of lock, fresh read, write.  What may not: what th
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -21,6 +22,8 @@ from .locks import locked
 
 Warn = Callable[[str], None]
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_MARK = 12
+"""Hex digits of a copy's hash in its name."""
 ASIDE = "kept-aside"
 """The directory beside a file in which copies of it are kept."""
 
@@ -62,13 +65,17 @@ class StateFile:
         with self._directory(create=True) as at:
             Held(self, at, self.place.parts[-1]).write(data)
 
-    def keep_aside(self, name: str, data: bytes) -> str:
+    def keep_aside(self, data: bytes, why: str) -> str:
         """Keep *data* below ``kept-aside`` in its directory, durably; the answer is its path.
+
+        Its name says what it is a copy of and why, and the same bytes again are the same copy.
 
         There no reader of the directory takes it for state, and git does not see it.  Raises
         ``Failed`` and ``Refused``.
         """
-        parts = (*self.place.parts[:-1], ASIDE)
+        *above, own = self.place.parts
+        parts = (*above, ASIDE)
+        name = f"{own}.{why}-{hashlib.sha256(data).hexdigest()[:_MARK]}"
         place = Place(self.place.given, self.place.root, (*parts, name), self.place.roots)
         with _told_as_failed(place), walked(place, parts, create=True) as at:
             with suppress(FileExistsError):

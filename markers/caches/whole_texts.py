@@ -8,18 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import sha256
 
 from ..codec import lines_of, normalise, parse
 from ..errors import Failed, Refused, echo
+from ..hygiene.compose import BOM
 from ..model import Action, Family, Marker
 from .engine import require_unmoved
 from .files import StateFile
-
-BOM = "\ufeff"
-"""A byte order mark, which may stand before the first line."""
-_MARK = 12
-"""Hex digits of its hash in the name of a copy: the same text again is the same copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +69,7 @@ def put(file: StateFile, data: bytes) -> Put:
         old = _text(before)
         if old is not None and normalise(old) == normalise(text):
             return Put(Action.UNCHANGED)
-        kept = file.keep_aside(f"{held.name}.replaced-{sha256(before).hexdigest()[:_MARK]}", before)
+        kept = file.keep_aside(before, "replaced")
         held.write(data, last=lambda: require_unmoved(held, before))
     return Put(Action.UPDATED, kept)
 

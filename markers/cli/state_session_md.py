@@ -15,7 +15,7 @@ from .common import Invocation, MarkerCommand, documented
 from .handing import add_handing
 from .output import Answer, say
 from .paths import BoundedPath
-from .stored import Verbs, chosen, keep, sight, state_file, told, whereabouts
+from .stored import Verbs, add_where, chosen, keep, sight, state_file, told
 
 if TYPE_CHECKING:
     from ..caches.engine import Cabinet, Updated
@@ -205,16 +205,7 @@ def digest(context: click.Context, /) -> Answer:
     return told(context, _place(context), lines=lines, digest=lines)
 
 
-@command.command(
-    "where",
-    cls=MarkerCommand,
-    short_help="Say which file it is.",
-    **documented(example=f"{_CALL} where", exits="0 done; 2 usage; 3 refused"),
-)
-@click.pass_context
-def where(context: click.Context, /) -> Answer:
-    """Print file, lock and root, and whether git tracks the file; makes no file."""
-    return whereabouts(context, _place(context))
+add_where(command, _CALL, lambda context: _place(context))
 
 
 def _place(context: click.Context) -> Place:

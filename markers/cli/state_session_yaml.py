@@ -16,7 +16,7 @@ from .documents import plain
 from .handing import add_handing
 from .output import Answer
 from .paths import BoundedPath
-from .stored import Verbs, chosen, keep, sight, state_file, told, whereabouts
+from .stored import Verbs, add_where, chosen, keep, sight, state_file, told
 
 if TYPE_CHECKING:
     from ..caches.engine import Cabinet, Seen
@@ -165,16 +165,7 @@ def boot(context: click.Context, /) -> Answer:
     return _read(context, seen, lines, restore=found)
 
 
-@command.command(
-    "where",
-    cls=MarkerCommand,
-    short_help="Say which file it is.",
-    **documented(example=f"{_CALL} where", exits="0 done; 2 usage; 3 refused"),
-)
-@click.pass_context
-def where(context: click.Context, /) -> Answer:
-    """Print file, lock and root, and whether git tracks the file; makes no file."""
-    return whereabouts(context, _place(context))
+add_where(command, _CALL, lambda context: _place(context))
 
 
 add_handing(command, _NAME, lambda context, _number: _place(context))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import Invocation, MarkerGroup, NoCommand
+from .common import Invocation, MarkerCommand, MarkerGroup, NoCommand, documented
 from .documents import Document
 from .output import Answer
 from .paths import surroundings
@@ -111,6 +111,21 @@ def told(
         raw=raw,
         warnings=tuple(warnings),
     )
+
+
+def add_where(group: click.Group, call: str, place: Callable[[click.Context], Place]) -> None:
+    """Give the group of a store that is one file the verb ``where``."""
+
+    @group.command(
+        "where",
+        cls=MarkerCommand,
+        short_help="Say which file it is.",
+        **documented(example=f"{call} where", exits="0 done; 2 usage; 3 refused"),
+    )
+    @click.pass_context
+    def where(context: click.Context, /) -> Answer:
+        """Print file, lock and root, and whether git tracks the file; makes no file."""
+        return whereabouts(context, place(context))
 
 
 def whereabouts(context: click.Context, place: Place) -> Answer:

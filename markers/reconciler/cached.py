@@ -79,13 +79,7 @@ class CacheFile:
 
     def keep(self, text: str, why: str) -> str:
         """Keep a copy in ``kept-aside``; the same text again is the same copy."""
-        return kept(self.file, text.encode("utf-8"), why)
-
-
-def kept(file: StateFile, data: bytes, why: str) -> str:
-    """Keep *data* aside, called by what it is; the answer is its path."""
-    mark = hashlib.sha256(data).hexdigest()[:12]
-    return file.keep_aside(f"{file.place.path.name}.{why}-{mark}", data)
+        return self.file.keep_aside(text.encode("utf-8"), why)
 
 
 def changed(place: str) -> Conflict:

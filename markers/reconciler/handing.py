@@ -17,7 +17,7 @@ from ..errors import Invalid, Refused, echo
 from ..model import Marker
 from ..payload.session_state import read, written
 from ..validators import judge
-from .cached import CacheFile, changed, kept
+from .cached import CacheFile, changed
 
 T = TypeVar("T")
 _NOT_FINITE = "holds a number that is none for YAML: mend it first"
@@ -82,7 +82,7 @@ class StoreCopy(Generic[T]):
         """Keep the whole file where *text* is what it publishes, else *text* itself."""
         file = self.cabinet.file
         whole = file.read() if self.read() == text else None
-        return kept(file, text.encode() if whole is None else whole, why)
+        return file.keep_aside(text.encode() if whole is None else whole, why)
 
     def _text(self, value: T) -> str:
         content = self._given(value)
